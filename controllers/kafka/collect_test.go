@@ -94,10 +94,14 @@ func TestCollectWithoutAnswers(t *testing.T) {
 	}
 }
 
-// slowSide does not answer until its context ends.
-type slowSide struct{ kafkaSide }
+// slowSide does not answer until its context ends, which it ends itself.
+type slowSide struct {
+	kafkaSide
+	end context.CancelFunc
+}
 
 func (s *slowSide) Quorum(ctx context.Context) (kafkaclient.Quorum, error) {
+	s.end()
 	<-ctx.Done()
 	return kafkaclient.Quorum{}, ctx.Err()
 }
@@ -105,9 +109,8 @@ func (s *slowSide) Quorum(ctx context.Context) (kafkaclient.Quorum, error) {
 // Live questions end long before a lease must be renewed, however slow Kafka is.
 func TestCollectLiveQuestionsEnd(t *testing.T) {
 	r := separate(t)
-	r.collector.System = directly(func() kafkaclient.Client { return &slowSide{} })
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel() // stands for the deadline, which TestCollectLiveQuestionsHaveADeadline looks at
+	ctx, end := context.WithCancel(t.Context()) // in place of the deadline, which TestCollectLiveQuestionsHaveADeadline checks
+	r.collector.System = directly(func() kafkaclient.Client { return &slowSide{end: end} })
 	k := r.cluster()
 	v, err := r.collector.Collect(ctx, k, lifecycle.ObserveRequest{Needs: []transitions.Need{roll.NeedQuorum}, Live: true, Now: noon, Read: r.client})
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -41,6 +42,8 @@ type hindrance struct {
 	unwoken int
 	// failed is a list of the API server that fails.
 	failed int
+	// frozen is the pod of a worker that does not answer, if it is asked itself. Optional.
+	frozen string
 	// instead answers the reads that it returns true for. Optional.
 	instead func(r *http.Request) (*http.Response, error, bool)
 }
@@ -114,18 +117,30 @@ func (p *polled) enqueue() {
 // dial returns clients of the simulated workers whose reads are hindered.
 func (p *polled) dial(connection.Endpoint) (*connection.Workers, func(), error) {
 	made := func(worker func() (int, bool)) (connectclient.Client, error) {
-		return rest.New(rest.Options{Address: "connect:8083", ReadTimeout: connection.ReadTimeout, MaxBytes: 1 << 20, Transport: &hindered{connect.Transport{Cluster: p.connect, Worker: worker}, p}})
+		return rest.New(rest.Options{Address: "connect:8083", ReadTimeout: connection.ReadTimeout, MaxBytes: 1 << 20, Transport: &hindered{noting{connect.Transport{Cluster: p.connect, Worker: worker}, p.rig}, p}})
 	}
 	service, err := made(p.connect.Any)
 	return &connection.Workers{Service: service, Worker: func(pod string) (connectclient.Reader, func(), error) {
+		if pod == p.frozen {
+			one, err := rest.New(rest.Options{Address: "connect:8083", ReadTimeout: connection.ReadTimeout, Transport: silent{}})
+			return one, func() {}, err
+		}
 		one, err := made(p.connect.One(int(pod[len(pod)-1] - '0')))
 		return one, func() {}, err
 	}}, func() {}, err
 }
 
+// silent is a transport without answers.
+type silent struct{}
+
+func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
 // hindered is a transport whose reads are hindered.
 type hindered struct {
-	connect.Transport
+	noting
 	rig *polled
 }
 
@@ -153,7 +168,7 @@ func (h *hindered) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return h.Transport.RoundTrip(r)
+	return h.noting.RoundTrip(r)
 }
 
 // failing is a client one of whose lists fails.
@@ -262,4 +277,28 @@ func TestKindSettlesWhereReadsAreHindered(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestKindAltersWhileAFencedWorkerIsFrozen checks that a worker that Connect fences delays neither the records of a request nor the change,
+// although each live observation waits for its answer in vain. The change is verified once the worker continues.
+func TestKindAltersWhileAFencedWorkerIsFrozen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPolled(t, hindrance{})
+		p.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) {
+			m.Spec.Clusters[1].Config = map[string]apiextensionsv1.JSON{"exactly.once.source.support": {Raw: []byte(`"enabled"`)}}
+		})
+		p.must(p.server.Put(body(altered)))
+		p.settles("created", 60)
+		p.frozen = "my-mm2-mirrormaker2-1"
+		p.edit(state(kafkav1beta2.ConnectorStopped))
+		p.annotate("alter", source)
+		for range 300 {
+			p.second()
+		}
+		if got := p.changes(); len(got) != 1 {
+			t.Errorf("%v were sent while a worker is frozen, want one change: %+v", got, p.get().Status.Status)
+		}
+		p.frozen = ""
+		p.settles("altered", 120)
+	})
 }

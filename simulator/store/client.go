@@ -30,11 +30,19 @@ func (f *storeClient) GroupVersionKindFor(object k8sruntime.Object) (schema.Grou
 	return apiutil.GVKForObject(object, f.store.scheme)
 }
 
-func (f *storeClient) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+// Get fails, as that of any client does, if the context has ended.
+func (f *storeClient) Get(ctx context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	return f.store.objects.Get(f.store.scheme, key, object)
 }
 
-func (f *storeClient) List(_ context.Context, list client.ObjectList, opts ...client.ListOption) error {
+// List fails if the context has ended.
+func (f *storeClient) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	return f.store.objects.List(f.store.scheme, list, opts...)
 }
 

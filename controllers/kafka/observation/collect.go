@@ -152,8 +152,9 @@ func selector(of map[string]string) client.ListOption {
 	return client.MatchingLabelsSelector{Selector: apilabels.SelectorFromValidatedSet(of)}
 }
 
-// LiveTimeout limits all live requests of one observation together. It is far below the renew deadline of the lease.
-const LiveTimeout = 5 * time.Second
+// LiveTimeout limits all live requests of one observation together. It is far below the renew deadline of the lease, and below the time of
+// an observation (lifecycle.Options.ObserveTimeout): the Node of a broker that did not answer is read afterwards.
+const LiveTimeout = 4 * time.Second
 
 // endpointWith returns the endpoint with the addresses of every node that has a pod, for the roles of its pod.
 func endpointWith(kafka *kafkav1beta2.Kafka, nodes []Node) connection.Endpoint {

@@ -43,9 +43,6 @@ type Collector struct {
 	memory memory
 }
 
-// LiveTimeout is how long a live observation waits for Connect.
-const LiveTimeout = 8 * time.Second
-
 // Cleanup drops the state of a deleted resource and closes the connections to its workers.
 func (c *Collector) Cleanup(uid types.UID) {
 	c.memory.drop(uid)
@@ -66,7 +63,12 @@ func (c *Collector) Collect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMake
 	v.Restarts, v.RestartProblem = restarts(m.Annotations, v.Declared)
 	c.counted(m, v)
 	c.answers(m, v, r)
-	return v, c.connect(ctx, m, v, r)
+	watches, err := c.watches(ctx, m, v, r)
+	if err != nil {
+		return nil, err
+	}
+	c.connect(ctx, m, v, watches, r)
+	return v, nil
 }
 
 // objects reads the pods, the pod set and the operator's ConfigMaps.
@@ -187,8 +189,9 @@ func answerOf(a external.Answer) connectoroffsets.Answer {
 	return out
 }
 
-// connect reads what Connect is asked.
-func (c *Collector) connect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, r lifecycle.ObserveRequest) error {
+// connect reads what Connect is asked. It is the last that is read: a live read of a worker that hangs takes the rest of the time of the
+// observation.
+func (c *Collector) connect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, watches []*watching, r lifecycle.ObserveRequest) {
 	var queries []connection.Query
 	var uses []func(*connection.Reading)
 	ask := func(q connection.Query, use func(*connection.Reading)) {
@@ -201,16 +204,10 @@ func (c *Collector) connect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMake
 		}
 		ask(q, func(reading *connection.Reading) { v.Connectors = external.Fact(reading, &reading.Answer.Connectors) })
 	}
-	watches := c.watches(m, v, r)
 	for _, w := range watches {
 		w.ask(ask)
 	}
 	if len(queries) > 0 {
-		if r.Live {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, LiveTimeout)
-			defer cancel()
-		}
 		readings := c.System.Read(ctx, connection.EndpointOf(m), queries, r.Live, r.Now)
 		for i := range readings {
 			uses[i](&readings[i])
@@ -218,13 +215,8 @@ func (c *Collector) connect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMake
 	}
 	v.Offsets = make(map[string]*Offsets, len(watches))
 	for _, w := range watches {
-		seen, err := c.offsets(ctx, m, v, w, r)
-		if err != nil {
-			return err
-		}
-		v.Offsets[w.connector] = seen
+		v.Offsets[w.connector] = c.offsets(m, v, w, r)
 	}
-	return nil
 }
 
 // inFlight reports whether a command may still change a connector.

@@ -27,6 +27,8 @@ type watching struct {
 	connector string
 	maxAge    time.Duration
 	processes []Process
+	// kept is the ConfigMap of the offsets from before, and list the one that the request names; nil if there is none.
+	kept, list *corev1.ConfigMap
 
 	status, offsets connection.Reading
 	tasks           []connection.Reading
@@ -39,8 +41,8 @@ func (v *Snapshot) open(connector string) bool {
 	return found && requested.Problem == nil || phase == connectoroffsets.Accepted || phase == connectoroffsets.Sent
 }
 
-// watches returns what is to be read: each connector whose offsets are requested, if a lifecycle needs it.
-func (c *Collector) watches(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, r lifecycle.ObserveRequest) []*watching {
+// watches returns what is to be read: each connector whose offsets are requested, if a lifecycle needs it, with its ConfigMaps.
+func (c *Collector) watches(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, r lifecycle.ObserveRequest) ([]*watching, error) {
 	var out []*watching
 	watched := map[string]bool{}
 	for _, one := range m.Spec.Connectors() {
@@ -52,7 +54,27 @@ func (c *Collector) watches(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, r li
 		}
 	}
 	c.memory.forget(string(m.UID), watched)
-	return out
+	return out, c.configMaps(ctx, m, v, out)
+}
+
+// configMaps reads the ConfigMaps of what is watched.
+func (c *Collector) configMaps(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, watches []*watching) error {
+	if len(watches) == 0 {
+		return nil
+	}
+	kept, err := c.configMap(ctx, m, keep.BeforeName(m.Name))
+	if err != nil {
+		return err
+	}
+	for _, w := range watches {
+		w.kept = kept
+		if name := v.Requests.Of[w.connector].ConfigMap; name != "" {
+			if w.list, err = c.configMap(ctx, m, name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func (w *watching) ask(ask func(connection.Query, func(*connection.Reading))) {
@@ -70,28 +92,18 @@ func (w *watching) ask(ask func(connection.Query, func(*connection.Reading))) {
 }
 
 // offsets judges the readings of one connector.
-func (c *Collector) offsets(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, w *watching, r lifecycle.ObserveRequest) (*Offsets, error) {
+func (c *Collector) offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, w *watching, r lifecycle.ObserveRequest) *Offsets {
 	out := &Offsets{}
 	record := v.Records[w.connector]
-	kept, err := c.kept(ctx, m)
-	if err != nil {
-		return nil, err
-	}
-	before, found := keep.Of(kept, w.connector, record.ID)
+	before, found := keep.Of(w.kept, w.connector, record.ID)
 	out.Kept = found
 	requested := v.Requests.Of[w.connector]
 	if out.Body = requested.Body; requested.Digest != record.Digest || record.Operation != requested.Operation {
 		out.Body = before.Requested
 	}
-	var list *corev1.ConfigMap
-	if requested.ConfigMap != "" {
-		if list, err = c.configMap(ctx, m, requested.ConfigMap); err != nil {
-			return nil, err
-		}
-		if list != nil {
-			if text, has := list.Data[connect.EntryName(w.connector)]; has {
-				out.Entry = keep.Digest(text)
-			}
+	if w.list != nil {
+		if text, has := w.list.Data[connect.EntryName(w.connector)]; has {
+			out.Entry = keep.Digest(text)
 		}
 	}
 
@@ -112,8 +124,8 @@ func (c *Collector) offsets(ctx context.Context, m *kafkav1beta2.KafkaMirrorMake
 			since = at
 		}
 	}
-	out.Offsets = w.offsetsFact(v, watch, since, &judged{record: record, before: before, kept: found, body: out.Body, list: list, keptMap: kept, listing: requested.Operation == connectoroffsets.List})
-	return out, nil
+	out.Offsets = w.offsetsFact(v, watch, since, &judged{record: record, before: before, kept: found, body: out.Body, list: w.list, keptMap: w.kept, listing: requested.Operation == connectoroffsets.List})
+	return out
 }
 
 func newWatch() *watch { return &watch{} }
@@ -223,11 +235,7 @@ func (j *judged) match(now connect.Offsets) connectoroffsets.Match {
 	return connectoroffsets.Other
 }
 
-// kept reads the ConfigMap of the offsets from before; nil if there is none.
-func (c *Collector) kept(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2) (*corev1.ConfigMap, error) {
-	return c.configMap(ctx, m, keep.BeforeName(m.Name))
-}
-
+// configMap reads a ConfigMap; nil if there is none.
 func (c *Collector) configMap(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2, name string) (*corev1.ConfigMap, error) {
 	found := &corev1.ConfigMap{}
 	err := c.Live.Get(ctx, client.ObjectKey{Namespace: m.Namespace, Name: name}, found)
