@@ -13,18 +13,10 @@ import (
 
 func compiled(t *testing.T) *machines.Machine[cephupgrade.Facts, cephupgrade.Data, cephupgrade.Effect] {
 	t.Helper()
-	machine, err := machines.Compile(cephupgrade.Definition())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return machine
+	return machinetest.Compiled(t, cephupgrade.Definition())
 }
 
-func TestDefinitionCompiles(t *testing.T) {
-	if w := compiled(t).Warnings(); len(w) > 0 {
-		t.Fatal(w)
-	}
-}
+func TestDefinitionCompiles(t *testing.T) { compiled(t) }
 
 func verified(t *testing.T) domain.Domain[cephupgrade.Facts, cephupgrade.Data] {
 	t.Helper()

@@ -13,18 +13,10 @@ import (
 
 func compiled(t *testing.T) *machines.Machine[connectoroffsets.Facts, connectoroffsets.Data, connectoroffsets.Effect] {
 	t.Helper()
-	machine, err := machines.Compile(connectoroffsets.Definition())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return machine
+	return machinetest.Compiled(t, connectoroffsets.Definition())
 }
 
-func TestDefinitionCompiles(t *testing.T) {
-	if w := compiled(t).Warnings(); len(w) > 0 {
-		t.Fatal(w)
-	}
-}
+func TestDefinitionCompiles(t *testing.T) { compiled(t) }
 
 func TestDefinitionVerifies(t *testing.T) {
 	machinetest.Verify(t, compiled(t), connectoroffsets.Domain())

@@ -3,20 +3,11 @@ package dynamicconfig_test
 import (
 	"testing"
 
-	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/machinetest"
 )
 
-func TestDefinitionCompiles(t *testing.T) {
-	machine, err := machines.Compile(dynamicconfig.Definition())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if w := machine.Warnings(); len(w) > 0 {
-		t.Fatal(w)
-	}
-}
+func TestDefinitionCompiles(t *testing.T) { machinetest.Compiled(t, dynamicconfig.Definition()) }
 
 func TestDefinitionVerifies(t *testing.T) {
 	machinetest.Compile(t, dynamicconfig.Definition(), dynamicconfig.Domain())

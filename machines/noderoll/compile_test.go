@@ -3,21 +3,12 @@ package noderoll_test
 import (
 	"testing"
 
-	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/machinetest"
 	"github.com/detent-dev/detent/machines/noderoll"
 	"github.com/detent-dev/detent/machines/roll"
 )
 
-func TestDefinitionCompiles(t *testing.T) {
-	machine, err := machines.Compile(noderoll.Definition())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if w := machine.Warnings(); len(w) > 0 {
-		t.Fatal(w)
-	}
-}
+func TestDefinitionCompiles(t *testing.T) { machinetest.Compiled(t, noderoll.Definition()) }
 
 func TestDefinitionVerifies(t *testing.T) {
 	machinetest.Compile(t, noderoll.Definition(), noderoll.Domain())
