@@ -155,7 +155,7 @@ var _ = Describe("an instance that is not declared any more", func() {
 		sc.edit(visit, func(o lifecycle.Object) { accountOf(o).Spec.Cards = []string{"amex"} })
 		states := func() map[string]string {
 			out := map[string]string{}
-			for _, l := range sc.all()[sc.name(visit)].LifecycleStatus().Lifecycles {
+			for _, l := range sc.object(sc.name(visit)).LifecycleStatus().Lifecycles {
 				out[l.Name] = l.State
 			}
 			return out

@@ -63,12 +63,12 @@ func isDeletedFromEveryState(sc *scene) {
 		Expect(admin.Delete(sc, all[sc.name(v)], client.PropagationPolicy(policy))).To(Succeed())
 	}
 	if releases {
-		Eventually(sc.undecidedDeletions).Should(BeEmpty())
+		Eventually(sc.undecidedDeletions).WithPolling(readInterval).Should(BeEmpty())
 	} else {
 		for _, v := range sc.visits {
 			sc.world.Release(all[sc.name(v)]) // a pod that is kept keeps the objects that are deleted in the foreground
 		}
-		Eventually(sc.all).Should(BeEmpty())
+		Eventually(sc.all).WithPolling(readInterval).Should(BeEmpty())
 	}
 	if releases {
 		for name := range sc.all() {
@@ -79,7 +79,7 @@ func isDeletedFromEveryState(sc *scene) {
 		for _, v := range sc.visits {
 			world.ReleaseDeletion(sc.key(v))
 		}
-		Eventually(sc.all).Should(BeEmpty())
+		Eventually(sc.all).WithPolling(readInterval).Should(BeEmpty())
 	}
 	sc.each(lawDeletion, func(v Visit) string {
 		if releases {
@@ -133,7 +133,7 @@ var _ = Describe("the deletion of an object with something to release", func() {
 	It("waits while the manager does not run", func(ctx SpecContext) {
 		sc, world, key := sealed(ctx)
 		sc.kill()
-		Expect(admin.Delete(ctx, sc.all()[key.Name])).To(Succeed())
+		Expect(admin.Delete(ctx, sc.object(key.Name))).To(Succeed())
 		Consistently(gone(sc), silentFor, silentFor/4).Should(Equal(1), "nothing released the seal")
 		sc.start(nil)
 		Eventually(gone(sc)).Should(BeZero())

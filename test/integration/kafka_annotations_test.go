@@ -43,6 +43,6 @@ var _ = Describe("annotations of pods that a user edits", func() {
 		sc.rest()
 		_, after := annotations()
 		Expect(after).To(Equal(uids))
-		Expect(kafkaIn(sc.all()[key.Name]).Status.KafkaVersion).To(Equal(old))
+		Expect(kafkaIn(sc.object(key.Name)).Status.KafkaVersion).To(Equal(old))
 	}, NodeTimeout(timeLimit))
 })

@@ -31,7 +31,7 @@ type versionsShown struct {
 var _ = Describe("the reconciled versions in the status of a Kafka", func() {
 	shown := func(sc *scene, key client.ObjectKey) func() versionsShown {
 		return func() versionsShown {
-			k := kafkaIn(sc.all()[key.Name])
+			k := kafkaIn(sc.object(key.Name))
 			return versionsShown{k.Status.OperatorLastSuccessfulVersion, k.Status.KafkaVersion, meta.IsStatusConditionTrue(k.Status.Conditions, lifecycle.Ready)}
 		}
 	}
@@ -54,7 +54,7 @@ var _ = Describe("the reconciled versions in the status of a Kafka", func() {
 		}
 	}
 	componentsMissing := func(sc *scene, key client.ObjectKey) func() string {
-		return func() string { return conditionOf(sc.all()[key.Name], lifecycle.Ready).Reason }
+		return func() string { return conditionOf(sc.object(key.Name), lifecycle.Ready).Reason }
 	}
 	It("appear one after the other in a fresh install", func(ctx SpecContext) {
 		sc := newScene(ctx, clusters{}, nil)
@@ -114,7 +114,7 @@ var _ = Describe("the reconciled versions in the status of a Kafka", func() {
 			}
 			return false
 		}
-		Expect(warned(kafkaIn(sc.all()[key.Name]).Status.Status)).To(BeTrue(), "the entity operator without an image is a Warning")
+		Expect(warned(kafkaIn(sc.object(key.Name)).Status.Status)).To(BeTrue(), "the entity operator without an image is a Warning")
 		Expect(client.IgnoreNotFound(deployed(sc, key.Name+"-entity-operator")())).To(Succeed())
 		Expect(deployed(sc, key.Name+"-entity-operator")()).NotTo(Succeed())
 	}, NodeTimeout(2*timeLimit))

@@ -38,7 +38,7 @@ var _ = Describe("a configuration that Kafka takes without a restart", func() {
 				world.Cleanup(altered)
 			}
 			sc.start(nil)
-			Eventually(func() string { return sc.restless(sc.all()[altered.Name]) }).WithTimeout(timeLimit).Should(BeEmpty())
+			Eventually(func() string { return sc.restless(sc.object(altered.Name)) }).WithTimeout(timeLimit).Should(BeEmpty())
 		}
 		record := "configmaps " + render.AlteredName(altered.Name)
 
@@ -61,11 +61,11 @@ var _ = Describe("a configuration that Kafka takes without a restart", func() {
 		sc, key := restingCluster(ctx, "refused", 1)
 		configure(sc, key.Name, "message.max.bytes", "many")
 		Eventually(func() lifecycleEntry {
-			e := entryOf(sc.all()[key.Name], observation.LifecycleConfiguration)
+			e := entryOf(sc.object(key.Name), observation.LifecycleConfiguration)
 			return lifecycleEntry{e.State, fmt.Sprint(e.WaitingFor)}
 		}).WithTimeout(timeLimit).Should(And(HaveField("State", dynamicconfig.Refusing), HaveField("Waits", And(
 			ContainSubstring("Invalid value many for configuration message.max.bytes"), ContainSubstring("correct spec.kafka.config")))))
-		Expect(conditionOf(sc.all()[key.Name], lifecycle.Stalled)).To(HaveField("Reason", dynamicconfig.Refusing))
+		Expect(conditionOf(sc.object(key.Name), lifecycle.Stalled)).To(HaveField("Reason", dynamicconfig.Refusing))
 		configure(sc, key.Name, "message.max.bytes", "2000000")
 		Eventually(func() []kafka.DynamicValue { return dynamicOf(key) }).WithTimeout(timeLimit).Should(HaveLen(1))
 		sc.rest()

@@ -69,11 +69,11 @@ var _ = Describe("an example file of Strimzi", func() {
 			sc.rest()
 			sc.settle()
 
-			k := kafkaIn(sc.all()["my-cluster"])
+			k := kafkaIn(sc.object("my-cluster"))
 			version, err := outside.table.Find(k.Spec.Kafka.Version)
 			Expect(err).NotTo(HaveOccurred())
 			Expect(k.Status.KafkaVersion).To(Equal(version.String()))
-			Eventually(func() metav1.Condition { return conditionOf(sc.all()["my-cluster"], status.VersionSettled) }).Should(HaveField("Status", metav1.ConditionTrue))
+			Eventually(func() metav1.Condition { return conditionOf(sc.object("my-cluster"), status.VersionSettled) }).Should(HaveField("Status", metav1.ConditionTrue))
 			if k.Spec.Kafka.MetadataVersion != "" {
 				Expect(k.Status.KafkaMetadataVersion).To(Equal(k.Spec.Kafka.MetadataVersion))
 			}

@@ -41,7 +41,7 @@ var _ = Describe("an invalid spec", func() {
 		Expect(outside.born.of(jump)).To(Equal(made), "nothing was touched")
 
 		sc.editNamed(jump.Name, func(o lifecycle.Object) { kafkaIn(o).Spec.Kafka.Version = old })
-		Eventually(func() string { return sc.restless(sc.all()[jump.Name]) }).Should(BeEmpty())
+		Eventually(func() string { return sc.restless(sc.object(jump.Name)) }).Should(BeEmpty())
 		Expect(outside.born.of(jump)).To(Equal(made), "nothing was touched")
 	})
 
@@ -71,7 +71,7 @@ var _ = Describe("an invalid spec", func() {
 		claim(0, 1)
 		Eventually(refusal(sc, twins.Name)).Should(And(HavePrefix("Refused"), ContainSubstring("left"), ContainSubstring("right")))
 		claim(1)
-		Eventually(func() string { return sc.restless(sc.all()[twins.Name]) }).Should(BeEmpty())
+		Eventually(func() string { return sc.restless(sc.object(twins.Name)) }).Should(BeEmpty())
 		Expect(outside.born.of(twins)).To(Equal(made), "nothing was touched")
 	})
 })
@@ -79,7 +79,7 @@ var _ = Describe("an invalid spec", func() {
 // refusal is the reason and the message of the object's condition that it is stuck.
 func refusal(sc *scene, name string) func() string {
 	return func() string {
-		o := sc.all()[name]
+		o := sc.object(name)
 		return conditionOf(o, lifecycle.Stalled).Reason + " " + conditionOf(o, lifecycle.Ready).Message
 	}
 }

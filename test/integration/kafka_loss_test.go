@@ -14,7 +14,7 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-var _ = Describe("what is lost", func() {
+var _ = Describe("what is lost", SpecPriority(longest()), func() {
 	for _, s := range []Subject{clusters{}, removals{}} {
 		It("is made again: the statuses of everything and all pods, in every state, all at once: "+s.Name(), func(ctx SpecContext) {
 			losesEverything(ctx, s)
@@ -28,13 +28,13 @@ var _ = Describe("what is lost", func() {
 			o.SetAnnotations(map[string]string{lifecycle.PauseAnnotation: "true"})
 			kafkaIn(o).Spec.Kafka.Version = newer
 		})
-		Eventually(func() metav1.Condition { return conditionOf(sc.all()[key.Name], lifecycle.Paused) }).Should(HaveField("Status", metav1.ConditionTrue))
+		Eventually(func() metav1.Condition { return conditionOf(sc.object(key.Name), lifecycle.Paused) }).Should(HaveField("Status", metav1.ConditionTrue))
 		losePods(ctx, key)
 		Eventually(func() []string { return outside.born.of(key) }).Should(HaveEach(HaveSuffix("made 2 times")))
 		Eventually(func() string { return running(ctx, key) }).Should(Equal(before))
 		sc.editNamed(key.Name, func(o lifecycle.Object) { o.SetAnnotations(nil) })
 		sc.rest()
-		Expect(kafkaIn(sc.all()[key.Name]).Status.KafkaVersion).To(Equal(newer))
+		Expect(kafkaIn(sc.object(key.Name)).Status.KafkaVersion).To(Equal(newer))
 	})
 })
 
@@ -77,7 +77,7 @@ var _ = Describe("a change of mind", func() {
 		sc.rest()
 		sc.settle()
 
-		k := kafkaIn(sc.all()[key.Name])
+		k := kafkaIn(sc.object(key.Name))
 		Expect(k.Status.KafkaVersion).To(Equal(old))
 		Expect(running(ctx, key)).NotTo(ContainSubstring(newer))
 		Expect(featureEpoch(key)).To(Equal(level))
@@ -92,7 +92,7 @@ var _ = Describe("a change of mind", func() {
 			kafkaIn(o).Spec.Kafka.Config["num.io.threads"] = value(24)
 		})
 		Eventually(func() []string { return outside.born.of(key) }).Should(HaveEach(HaveSuffix("made 2 times")))
-		Eventually(func() lifecyclev1.Lifecycle { return entryOf(sc.all()[key.Name], observation.LifecycleRoll) }).Should(HaveField("State", "Settled"))
+		Eventually(func() lifecyclev1.Lifecycle { return entryOf(sc.object(key.Name), observation.LifecycleRoll) }).Should(HaveField("State", "Settled"))
 		Expect(running(ctx, key)).To(ContainSubstring("@" + old + " "))
 		Expect(refusal(sc, key.Name)()).To(And(HavePrefix("Refused"), ContainSubstring(nowhere)))
 	})

@@ -40,14 +40,14 @@ var _ = Describe("a broker that is drained and removed", func() {
 			sc.operator.Arm(lab.Plan{Point: lab.Point{About: point, Nth: 1}, Fault: lab.CrashAfter})
 			Eventually(sc.operator.Dead).WithTimeout(timeLimit).Should(BeTrue(), point)
 			sc.kill()
-			Expect(kafkaIn(sc.all()[drained.Name]).Status.NodeIDs).To(Equal([]int32{0, 1, 2}), point)
+			Expect(kafkaIn(sc.object(drained.Name)).Status.NodeIDs).To(Equal([]int32{0, 1, 2}), point)
 			sc.updateNamed(drained.Name, func(o lifecycle.Object) { kafkaIn(o).Status = kafkav1beta2.KafkaStatus{} }, func(o lifecycle.Object) error { return admin.Status().Update(ctx, o) })
 			world.Cleanup(drained)
 		}
 		sc.start(nil)
-		Eventually(func() string { return sc.restless(sc.all()[drained.Name]) }).WithTimeout(timeLimit).Should(BeEmpty())
+		Eventually(func() string { return sc.restless(sc.object(drained.Name)) }).WithTimeout(timeLimit).Should(BeEmpty())
 		Expect(registrations(drained)).To(Equal([]int32{0, 1}))
-		Expect(kafkaIn(sc.all()[drained.Name]).Status.NodeIDs).To(Equal([]int32{0, 1}))
+		Expect(kafkaIn(sc.object(drained.Name)).Status.NodeIDs).To(Equal([]int32{0, 1}))
 		Expect(holders(drained)).To(Equal([]int32{0, 1}))
 		Expect(outside.born.of(drained)).To(HaveLen(3))
 		Expect(outside.born.of(drained)).To(HaveEach(HaveSuffix("was made 1 times")))
@@ -70,7 +70,7 @@ var _ = Describe("registrations of brokers that are gone", func() {
 		editPool(sc, "both", func(p *kafkav1beta2.KafkaNodePool) { p.Spec.Roles = []kafkav1beta2.NodeRole{controllerRole} })
 		sc.editNamed(leaves.Name, func(o lifecycle.Object) { kafkaIn(o).Spec.Kafka.MetadataVersion = newerLevel })
 		Eventually(func() string {
-			return fmt.Sprint(entryOf(sc.all()[leaves.Name], observation.LifecycleVersion).WaitingFor)
+			return fmt.Sprint(entryOf(sc.object(leaves.Name), observation.LifecycleVersion).WaitingFor)
 		}).WithTimeout(timeLimit).Should(ContainSubstring("still registered: broker 9"))
 		sc.settle()
 		Expect(levelOf(leaves)).To(Equal(level))
@@ -85,8 +85,8 @@ var _ = Describe("registrations of brokers that are gone", func() {
 			return got
 		}).WithTimeout(timeLimit).Should(BeNumerically(">", level))
 		Eventually(func() []int32 { return registrations(leaves) }).WithTimeout(timeLimit).Should(Equal([]int32{2}))
-		Eventually(func() string { return sc.restless(sc.all()[leaves.Name]) }).WithTimeout(timeLimit).Should(BeEmpty())
-		Expect(kafkaIn(sc.all()[leaves.Name]).Status.NodeIDs).To(Equal([]int32{0, 2}))
+		Eventually(func() string { return sc.restless(sc.object(leaves.Name)) }).WithTimeout(timeLimit).Should(BeEmpty())
+		Expect(kafkaIn(sc.object(leaves.Name)).Status.NodeIDs).To(Equal([]int32{0, 2}))
 	}, NodeTimeout(timeLimit))
 })
 

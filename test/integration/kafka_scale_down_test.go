@@ -49,6 +49,6 @@ var _ = Describe("a pool that shrinks", func() {
 		Expect(registered()).To(BeFalse())
 		err := admin.Get(ctx, client.ObjectKey{Namespace: sc.namespace, Name: "shrinks-more-1"}, &corev1.Pod{})
 		Expect(apierrors.IsNotFound(err)).To(BeTrue())
-		Eventually(func() string { return sc.restless(sc.all()[shrinks.Name]) }).Should(BeEmpty())
+		Eventually(func() string { return sc.restless(sc.object(shrinks.Name)) }).Should(BeEmpty())
 	})
 })

@@ -34,6 +34,6 @@ var _ = Describe("a pool that grows", func() {
 			return pool.Status.NodeIDs
 		}).Should(Equal([]int32{1, 2}))
 		Eventually(func() []string { return outside.born.of(grows) }).Should(ContainElement(ContainSubstring("grows-more-2")))
-		Eventually(func() string { return sc.restless(sc.all()[grows.Name]) }).Should(BeEmpty())
+		Eventually(func() string { return sc.restless(sc.object(grows.Name)) }).Should(BeEmpty())
 	})
 })

@@ -28,10 +28,10 @@ var _ = Describe("a lost volume", func() {
 		sc, key := restingCluster(ctx, "lost", 3)
 		const pod = "lost-p-0"
 		storage := func() lifecyclev1.Lifecycle {
-			return entryOf(sc.all()[key.Name], observation.LifecycleStorage)
+			return entryOf(sc.object(key.Name), observation.LifecycleStorage)
 		}
 		format := func() string { return recordOf(ctx, key.Namespace, pod).Data[record.KeyFormat] }
-		stalled := func() metav1.Condition { return conditionOf(sc.all()[key.Name], lifecycle.Stalled) }
+		stalled := func() metav1.Condition { return conditionOf(sc.object(key.Name), lifecycle.Stalled) }
 		Expect(storage().State).To(Equal(nodestorage.Intact))
 
 		loseVolume(ctx, key.Namespace, pod)
@@ -41,8 +41,8 @@ var _ = Describe("a lost volume", func() {
 		Eventually(stalled).Should(And(HaveField("Status", metav1.ConditionTrue), HaveField("Reason", nodestorage.StorageLost), HaveField("Message", And(
 			ContainSubstring(pod+" (node 0) has lost its storage: nothing is left in /var/lib/kafka/"),
 			ContainSubstring("kubectl annotate kafka lost -n "+key.Namespace+" --overwrite detent.dev/approve="+approval)))))
-		Expect(conditionOf(sc.all()[key.Name], lifecycle.Ready).Status).To(Equal(metav1.ConditionFalse))
-		Expect(conditionOf(sc.all()[key.Name], status.Available).Status).To(Equal(metav1.ConditionTrue))
+		Expect(conditionOf(sc.object(key.Name), lifecycle.Ready).Status).To(Equal(metav1.ConditionFalse))
+		Expect(conditionOf(sc.object(key.Name), status.Available).Status).To(Equal(metav1.ConditionTrue))
 
 		behind := kafka.None
 		outside.ask(key, func(c *kafka.Cluster) {
@@ -79,7 +79,7 @@ var _ = Describe("a lost volume", func() {
 		sc, key := restingCluster(ctx, "back", 1)
 		const pod = "back-p-0"
 		storage := func() string {
-			return entryOf(sc.all()[key.Name], observation.LifecycleStorage).State
+			return entryOf(sc.object(key.Name), observation.LifecycleStorage).State
 		}
 		loseVolume(ctx, key.Namespace, pod)
 		Eventually(storage).Should(Equal(nodestorage.StorageLost))
@@ -98,7 +98,7 @@ var _ = Describe("storage that a user asks to replace", func() {
 	It("is replaced once, when the other nodes hold everything, whatever happens to the operator", func(ctx SpecContext) {
 		sc, key := restingCluster(ctx, "replaced", 3)
 		const pod = "replaced-p-0"
-		storage := func() lifecyclev1.Lifecycle { return entryOf(sc.all()[key.Name], observation.LifecycleStorage) }
+		storage := func() lifecyclev1.Lifecycle { return entryOf(sc.object(key.Name), observation.LifecycleStorage) }
 		claims := func() map[string]types.UID {
 			list := &corev1.PersistentVolumeClaimList{}
 			Expect(admin.List(ctx, list, client.InNamespace(key.Namespace))).To(Succeed())

@@ -70,7 +70,7 @@ var _ = Describe("a version change of Kafka", func() {
 			Expect(restarted[max(l.controllers, l.dualRoles)-1]).To(HaveSuffix(fmt.Sprintf("-%d", leader)), "the active controller last: %q", restarted)
 			Expect(featureEpoch(key)).To(Equal(epoch+1), "the level is raised once")
 
-			pictures := film.cut(kafkaIn(sc.all()[key.Name]))
+			pictures := film.cut(kafkaIn(sc.object(key.Name)))
 			path := statesIn(pictures, observation.LifecycleVersion)
 			Expect(slices.Index(path, "SettingMetadata")).To(BeNumerically(">", lastIndex(path, "RestartingNode")), "%q", path)
 			Expect(untruths(pictures)).To(BeEmpty())

@@ -37,17 +37,27 @@ const (
 // references are the runs without a fault, by subject. Every other run must end in the same way.
 var references = map[string]map[Visit]outcome{}
 
-var _ = Describe("a machine", func() {
-	for _, subject := range subjects() {
-		Context(subject.Name(), Ordered, ContinueOnFailure, func() {
-			keepsTheLaws(subject)
-			repeatsNothing(subject)
-			if reservation(subject, lawCrash) == "" {
-				It("comes to the same end after a fault at any effect", func(ctx SpecContext) { crashesEverywhere(ctx, subject) }, NodeTimeout(2*timeLimit))
-			}
+// longest is the priority of specs that take longer than the laws of most subjects. Specs with a higher priority begin earlier, so that
+// the processes of the suite end at about the same time.
+func longest() int { return len(subjects()) }
+
+// keepTheLaws declares the laws of each subject. Those of one subject run one after the other in one process.
+func keepTheLaws() bool {
+	for i, subject := range subjects() {
+		Describe("a machine", SpecPriority(longest()-i), func() {
+			Context(subject.Name(), Ordered, ContinueOnFailure, func() {
+				keepsTheLaws(subject)
+				repeatsNothing(subject)
+				if reservation(subject, lawCrash) == "" {
+					It("comes to the same end after a fault at any effect", func(ctx SpecContext) { crashesEverywhere(ctx, subject) }, NodeTimeout(2*timeLimit))
+				}
+			})
 		})
 	}
-})
+	return true
+}
+
+var _ = keepTheLaws()
 
 // reservation is why a law is not tested on a subject, "" if it is.
 func reservation(s Subject, law string) string {
@@ -87,7 +97,7 @@ func keepsTheLaws(s Subject) {
 		sc.release()
 		sc.settle()
 		references[s.Name()] = sc.outcomes()
-		sc.each(lawRest, func(v Visit) string { return sc.restless(sc.all()[sc.name(v)]) })
+		sc.each(lawRest, func(v Visit) string { return sc.restless(sc.object(sc.name(v))) })
 	})
 	show(lawMany, "writes once per transition, and is always requeued", func(ctx SpecContext) { manyComeToRest(ctx, s) })
 	show(lawSilence, "writes nothing while nothing changes", func(ctx SpecContext) {
@@ -222,8 +232,7 @@ func actsUponAnotherTarget(sc *scene) {
 	for _, v := range sc.visits {
 		sc.edit(v, func(o lifecycle.Object) { targets[v] = sc.world.Another(v.Lifecycle, o) })
 	}
-	verdict := func(v Visit) string {
-		o := sc.all()[sc.name(v)]
+	verdict := func(v Visit, o lifecycle.Object) string {
 		entry := entryOf(o, v.Lifecycle)
 		switch {
 		case v.Blind:
@@ -239,8 +248,9 @@ func actsUponAnotherTarget(sc *scene) {
 	}
 	Eventually(func() string {
 		var late []string
+		all := sc.all()
 		for _, v := range sc.visits {
-			if why := verdict(v); why != "" {
+			if why := verdict(v, all[sc.name(v)]); why != "" {
 				late = append(late, v.String()+": "+why)
 			}
 		}
@@ -248,10 +258,11 @@ func actsUponAnotherTarget(sc *scene) {
 	}).WithTimeout(2 * time.Second).Should(BeEmpty())
 	sc.release()
 	sc.each(lawTarget, func(v Visit) string {
-		if got := entryOf(sc.all()[sc.name(v)], v.Lifecycle).Attempt; targets[v] != "" && (got == nil || got.To != targets[v]) {
+		o := sc.object(sc.name(v))
+		if got := entryOf(o, v.Lifecycle).Attempt; targets[v] != "" && (got == nil || got.To != targets[v]) {
 			return fmt.Sprintf("came to rest after %+v, want %s", got, targets[v])
 		}
-		return verdict(v)
+		return verdict(v, o)
 	})
 }
 
@@ -285,7 +296,7 @@ func isPausedAndResumed(sc *scene) {
 			}
 		}
 		return n
-	}).Should(Equal(len(sc.visits)))
+	}).WithPolling(readInterval).Should(Equal(len(sc.visits)))
 	sc.settle()
 	during := sc.all()
 	for _, v := range sc.visits {
@@ -302,7 +313,7 @@ func isPausedAndResumed(sc *scene) {
 		if why := onlyPaused(all.until(during[sc.name(v)])); why != "" {
 			return why
 		}
-		if conditionOf(sc.all()[sc.name(v)], lifecycle.Paused).Type != "" {
+		if conditionOf(sc.object(sc.name(v)), lifecycle.Paused).Type != "" {
 			return "still shows the pause"
 		}
 		return differs(references[sc.subject.Name()][v], after[v])
@@ -347,7 +358,7 @@ func reportsUnknownStates(sc *scene) {
 			}
 		}
 		return lost
-	}).Should(BeEmpty())
+	}).WithPolling(readInterval).Should(BeEmpty())
 	sc.release()
 	sc.settle()
 	var events eventsv1.EventList
@@ -365,10 +376,10 @@ func reportsUnknownStates(sc *scene) {
 			}
 		}
 		return silent
-	}).Should(BeEmpty())
+	}).WithPolling(readInterval).Should(BeEmpty())
 	after := sc.outcomes()
 	sc.each(lawUnknown, func(v Visit) string {
-		entry := entryOf(sc.all()[sc.name(v)], v.Lifecycle)
+		entry := entryOf(sc.object(sc.name(v)), v.Lifecycle)
 		recorded := slices.ContainsFunc(entry.History, func(h lifecyclev1.Transition) bool { return h.From == nowhere })
 		if !recorded {
 			return "its history does not contain it"

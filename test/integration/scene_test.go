@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -14,8 +13,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	k8sruntime "k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -27,6 +24,10 @@ import (
 
 // scale of all declared times: a poll of five seconds becomes a poll of one fifth of that.
 const scale = 0.04
+
+// readInterval is how often all objects of a scene are read until a condition holds that then lasts. They are some hundred kilobytes
+// of JSON for the API server and for the test.
+const readInterval = 250 * time.Millisecond
 
 // scene is a namespace in which an operator manages one object per visit.
 type scene struct {
@@ -116,82 +117,6 @@ func (s *scene) kill() {
 	Expect(s.operator.Kill()).To(Succeed())
 }
 
-func (s *scene) name(v Visit) string { return strings.ToLower(v.Lifecycle + "-" + v.State) }
-
-func (s *scene) key(v Visit) client.ObjectKey {
-	return client.ObjectKey{Namespace: s.namespace, Name: s.name(v)}
-}
-
-// all returns the objects of the scene by name.
-func (s *scene) all() map[string]lifecycle.Object {
-	GinkgoHelper()
-	found, _ := s.list()
-	return found
-}
-
-// list also returns the resourceVersion of the list.
-func (s *scene) list() (found map[string]lifecycle.Object, revision string) {
-	GinkgoHelper()
-	list := s.subject.List()
-	Expect(admin.List(s, list, client.InNamespace(s.namespace))).To(Succeed())
-	found = map[string]lifecycle.Object{}
-	Expect(meta.EachListItem(list, func(item k8sruntime.Object) error {
-		object, ok := item.(lifecycle.Object)
-		if !ok {
-			return fmt.Errorf("%T has no lifecycles", item)
-		}
-		found[object.GetName()] = object
-		return nil
-	})).To(Succeed())
-	return found, list.GetResourceVersion()
-}
-
-// edit changes the object as a user does, without the status.
-func (s *scene) edit(v Visit, change func(lifecycle.Object)) {
-	GinkgoHelper()
-	s.update(v, change, func(o lifecycle.Object) error { return admin.Update(s, o) })
-}
-
-// tamper changes the stored status, which only the operator may do.
-func (s *scene) tamper(v Visit, change func(*lifecyclev1.Status)) {
-	GinkgoHelper()
-	s.update(v, func(o lifecycle.Object) { change(o.LifecycleStatus()) }, func(o lifecycle.Object) error { return admin.Status().Update(s, o) })
-}
-
-// editNamed is edit for an object that belongs to no visit.
-func (s *scene) editNamed(name string, change func(lifecycle.Object)) {
-	GinkgoHelper()
-	s.updateNamed(name, change, func(o lifecycle.Object) error { return admin.Update(s, o) })
-}
-
-func (s *scene) update(v Visit, change func(lifecycle.Object), write func(lifecycle.Object) error) {
-	GinkgoHelper()
-	s.updateNamed(s.name(v), change, write)
-}
-
-func (s *scene) updateNamed(name string, change func(lifecycle.Object), write func(lifecycle.Object) error) {
-	GinkgoHelper()
-	Expect(retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		object := s.all()[name]
-		before, _ := object.DeepCopyObject().(lifecycle.Object)
-		change(object)
-		if before.GetResourceVersion() == "" {
-			return fmt.Errorf("%s was never made", name)
-		}
-		return write(object)
-	})).To(Succeed())
-}
-
-// entryOf is the status of a lifecycle, of its worst instance if it has several, or an empty one.
-func entryOf(o lifecycle.Object, name string) lifecyclev1.Lifecycle {
-	for _, l := range o.LifecycleStatus().Lifecycles {
-		if of, _ := machines.SplitEntryName(l.Name); of == name {
-			return l
-		}
-	}
-	return lifecyclev1.Lifecycle{}
-}
-
 // make creates all objects and waits until they are at rest.
 func (s *scene) make() {
 	GinkgoHelper()
@@ -204,7 +129,7 @@ func (s *scene) make() {
 				g.Expect(err).NotTo(HaveOccurred())
 				g.Expect(what).To(BeEmpty(), v.String())
 			}
-		}).Should(Succeed())
+		}).WithPolling(readInterval).Should(Succeed())
 	}
 }
 
@@ -258,7 +183,7 @@ func (s *scene) kindOf(lifecycle, state string) string {
 
 func (s *scene) rest() {
 	GinkgoHelper()
-	Eventually(s.unrested).Should(BeEmpty())
+	Eventually(s.unrested).WithPolling(readInterval).Should(BeEmpty())
 }
 
 // visit brings every object to its state and waits until nothing is written any more.
@@ -271,7 +196,7 @@ func (s *scene) visit() {
 			s.tamper(v, func(status *lifecyclev1.Status) { *status = lifecyclev1.Status{} })
 		}
 	}
-	Eventually(s.strayed).Should(BeEmpty())
+	Eventually(s.strayed).WithPolling(readInterval).Should(BeEmpty())
 	s.settle()
 }
 
@@ -335,69 +260,4 @@ func (s *scene) release() {
 		s.edit(v, s.world.Release)
 	}
 	s.rest()
-}
-
-// outcome is the result of a run for an object: the effects that must happen once, and the final state.
-type outcome struct {
-	Effects []string
-	End     string
-}
-
-func (s *scene) outcomes() map[Visit]outcome {
-	GinkgoHelper()
-	out := map[Visit]outcome{}
-	for _, v := range s.visits {
-		out[v] = s.outcome(s.key(v))
-	}
-	return out
-}
-
-func (s *scene) outcome(key client.ObjectKey) outcome {
-	GinkgoHelper()
-	end, err := s.world.End(s, admin, key)
-	Expect(err).NotTo(HaveOccurred())
-	done := bench.Traffic.Of(s.namespace, lab.Request.Writes, lab.Request.Done)
-	return outcome{Effects: s.world.Effects(key, done), End: end}
-}
-
-// each checks a law for every visit and writes its row. check returns why the law is broken, "" if it holds.
-func (s *scene) each(law string, check func(Visit) string) {
-	GinkgoHelper()
-	var broken []string
-	for _, v := range s.visits {
-		if why := check(v); why != "" {
-			broken = append(broken, v.String()+": "+why)
-			continue
-		}
-		show(s.graphs[v.Lifecycle].Name, v.State, law)
-	}
-	if len(broken) > 0 {
-		Fail(fmt.Sprintf("law %q is broken\n  %s", law, strings.Join(broken, "\n  ")))
-	}
-}
-
-// same compares with the run without a fault.
-func (s *scene) same(law string) {
-	GinkgoHelper()
-	want := references[s.subject.Name()]
-	Expect(want).NotTo(BeNil(), "the reference run has not been made")
-	got := s.outcomes()
-	s.each(law, func(v Visit) string { return differs(want[v], got[v]) })
-}
-
-func differs(want, got outcome) string {
-	switch {
-	case !slices.Equal(want.Effects, got.Effects):
-		return fmt.Sprintf("effects\n    %q, want\n    %q", got.Effects, want.Effects)
-	case want.End != got.End:
-		return fmt.Sprintf("ended as\n    %s, want\n    %s", got.End, want.End)
-	}
-	return ""
-}
-
-func conditionOf(o lifecycle.Object, kind string) metav1.Condition {
-	if c := meta.FindStatusCondition(o.LifecycleStatus().Conditions, kind); c != nil {
-		return *c
-	}
-	return metav1.Condition{}
 }
