@@ -42,7 +42,7 @@ compiled-control-plane:
 .PHONY: test
 test: $(TOOLS_BUILT) control-plane ## run the unit tests with the race detector, then the integration tests
 	hack/test $(PKGS)
-	cd test/cluster && GOWORK=off go test ./...
+	cd test/cluster && GOWORK=off go test -vet=off ./...
 
 .PHONY: lint
 lint: $(TOOLS_BUILT) ## check style, layering, format, and that generated files are up to date
