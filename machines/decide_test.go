@@ -313,7 +313,7 @@ func TestDecideNamesTheReaderOfAnUndeclaredFact(t *testing.T) {
 				t.Errorf("%q does not name %q", text, tc.want)
 			}
 			if defect := (transitions.NotAsked{}); name != "any panic" && (!errors.As(got.Err, &defect) || defect.Type != "bool") {
-				t.Errorf("%v does not tell which fact was read", got.Err)
+				t.Errorf("%v does not name the fact that was read", got.Err)
 			}
 		})
 	}

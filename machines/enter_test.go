@@ -155,7 +155,7 @@ func TestDeadlineAtThatReadsAnUndeclaredFactIsShown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(got.WaitingFor) != 1 || got.WaitingFor[0].Guard != "defect" || !strings.Contains(got.WaitingFor[0].Observed, "deadline of Soaking") {
-		t.Errorf("waitingFor %v does not tell of the defect", got.WaitingFor)
+		t.Errorf("waitingFor %v does not name the defect", got.WaitingFor)
 	}
 	if want := metav1.NewTime(now.Add(time.Hour)); got.Deadline == nil || !got.Deadline.Equal(&want) {
 		t.Errorf("deadline %v, want the fixed one", got.Deadline)
@@ -305,7 +305,7 @@ func TestWaitingFor(t *testing.T) {
 			},
 			state: "Checking", facts: with(done(), func(f *toyFacts) { f.Sync, f.Allowed = unreadable, false }), want: []string{"in-sync", "path-allowed", "node-left"},
 		},
-		"Inferring tells why it cannot tell": {
+		"Inferring reports what it lacks": {
 			state: Inferring, facts: with(half(), func(f *toyFacts) { f.Level = transitions.Unreadable[int](errDown) }), want: []string{"inferred"},
 		},
 		"Inferring with pending facts stays as it was": {

@@ -24,8 +24,8 @@ func walk(words string) []lifecyclev1.Transition {
 	return h
 }
 
-// told formats a history as words, with the count of each transition.
-func told(h []lifecyclev1.Transition) string {
+// formatted formats a history as words, with the count of each transition.
+func formatted(h []lifecyclev1.Transition) string {
 	var words []string
 	for _, one := range h {
 		word := one.Event
@@ -53,7 +53,7 @@ func TestHistoryFoldsLoops(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, told(walk(tc.walked))); diff != "" {
+			if diff := cmp.Diff(tc.want, formatted(walk(tc.walked))); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -70,7 +70,7 @@ func TestHistoryShowsTheLastTimeOfAFoldedTransition(t *testing.T) {
 func TestHistoryIsBoundedAndKeepsTheNewest(t *testing.T) {
 	// Fields that never repeat within the longest loop.
 	h := walk("a b c d e f g h i j k l m n o p q r s t u v w x y z")
-	if diff := cmp.Diff("g h i j k l m n o p q r s t u v w x y z", told(h)); diff != "" {
+	if diff := cmp.Diff("g h i j k l m n o p q r s t u v w x y z", formatted(h)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -95,7 +95,7 @@ func TestHistoryProperties(t *testing.T) {
 				t.Fatalf("%d transitions", len(h))
 			}
 			if len(h) < maxHistory && taken(h) < int32(min(i+1, maxHistory)) { //nolint:gosec // small
-				t.Fatalf("%d transitions were taken, the history tells of %d: %s", i+1, taken(h), told(h))
+				t.Fatalf("%d transitions were taken, the history contains %d: %s", i+1, taken(h), formatted(h))
 			}
 			for j := 1; j < len(h); j++ {
 				if h[j].At.Before(&h[j-1].At) {

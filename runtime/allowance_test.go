@@ -84,7 +84,7 @@ func TestPaceLimitsALoopThroughRestAndDelaysNoRepair(t *testing.T) {
 	start, before := r.clock.Now(), count(r.writes, "status")
 	for r.clock.Now().Sub(start) < time.Hour {
 		r.advance(r.pass().RequeueAfter)
-		r.told()
+		r.reported()
 	}
 	const burst, perHour, shown = 128, 60, 8
 	if n := count(r.writes, "status") - before; n > burst+perHour+shown {
@@ -111,7 +111,7 @@ func TestPaceLimitsAFlappingTargetAndReachesTheLastOne(t *testing.T) {
 	for i := range 600 {
 		r.spec(func(s *api.TurnstileSpec) { s.Model = []string{"B", "C"}[i%2] })
 		r.advance(r.pass().RequeueAfter)
-		r.told()
+		r.reported()
 	}
 	took := r.clock.Now().Sub(start)
 	const burst, perMinute = 128, 4
@@ -150,7 +150,7 @@ func TestPaceDoesNotSlowProgress(t *testing.T) {
 				return r.clock.Now().Sub(start)
 			}
 			r.advance(min(r.pass().RequeueAfter, time.Second))
-			r.told()
+			r.reported()
 			if got := r.condition(lifecycle.Stalled); got.Reason == lifecycle.TransitionsTooFrequent {
 				t.Fatalf("%s: %+v", got.Reason, r.entry("model").Progress)
 			}
@@ -188,7 +188,7 @@ func TestReconcilerRepairsWhileStatusWritesAreRejected(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					r := newRig(t)
 					r.rest()
-					r.told()
+					r.reported()
 					change(r)
 					r.refuse = func(write string) error {
 						if write == "status" {
@@ -203,8 +203,8 @@ func TestReconcilerRepairsWhileStatusWritesAreRejected(t *testing.T) {
 							t.Error("a rejected write does not back off")
 						}
 					}
-					if told := r.told(); !slices.ContainsFunc(told, func(e string) bool { return strings.Contains(e, "StatusRefused") }) {
-						t.Errorf("told %q, want the rejection", told)
+					if events := r.reported(); !slices.ContainsFunc(events, func(e string) bool { return strings.Contains(e, "StatusRefused") }) {
+						t.Errorf("events %q, want the rejection", events)
 					}
 					r.refuse = nil
 				})
@@ -237,7 +237,7 @@ func TestReconcilerShowsAResourceThatIsNotServed(t *testing.T) {
 func TestReconcilerReturnsNoErrorForADeletedObject(t *testing.T) {
 	r := newRig(t)
 	r.rest()
-	r.told()
+	r.reported()
 	r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" })
 	r.freezeGate()
 	if err := r.server.Delete(t.Context(), r.gate()); err != nil {
@@ -250,8 +250,8 @@ func TestReconcilerReturnsNoErrorForADeletedObject(t *testing.T) {
 		}
 		r.advance(result.RequeueAfter)
 	}
-	if told := r.told(); len(told) > 0 {
-		t.Errorf("told %q", told)
+	if events := r.reported(); len(events) > 0 {
+		t.Errorf("events %q", events)
 	}
 }
 

@@ -69,7 +69,7 @@ func TestReconcilerHandlesStatusWriteErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
 			r.rest()
-			r.told()
+			r.reported()
 			done := r.world.Log(gateKey)
 			r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" })
 			r.onStatus(c.answer, c.carriedOut)
@@ -77,8 +77,8 @@ func TestReconcilerHandlesStatusWriteErrors(t *testing.T) {
 			if (err != nil) != c.want.err || err == nil && result.RequeueAfter == 0 {
 				t.Errorf("error %v, looks again after %s", err, result.RequeueAfter)
 			}
-			if told := r.told(); (len(told) == 0) != c.want.silent {
-				t.Errorf("told %q", told)
+			if events := r.reported(); (len(events) == 0) != c.want.silent {
+				t.Errorf("events %q", events)
 			}
 			if got := r.counter("detent_lifecycle_rejected_transitions_total"); got != c.want.rejected {
 				t.Errorf("%v writes counted as refused, want %v", got, c.want.rejected)
@@ -234,19 +234,19 @@ func TestCommitWritesWaitingForOfTheNextState(t *testing.T) {
 func TestCommitSendsEventsAfterTheWrite(t *testing.T) {
 	r := newRig(t)
 	r.rest()
-	r.told()
+	r.reported()
 	r.site(func(s *turnstile.Site) { s.Banned = []string{"B"} })
 	r.spec(func(s *api.TurnstileSpec) { s.Model = "B" })
 	r.onStatus(errors.New("lost"), false)
-	if _, err := r.try(); err == nil || len(r.told()) > 0 {
-		t.Error("an event told of a transition that was not committed")
+	if _, err := r.try(); err == nil || len(r.reported()) > 0 {
+		t.Error("an event reported a transition that was not committed")
 	}
 	r.until(turnstile.Refused, turnstile.Lit)
 	want := []string{
 		corev1.EventTypeNormal + " EnteredChecking model-changed from Settled: model B: in-catalog: B is not in the catalog; 0 of 2 arms done",
 		corev1.EventTypeWarning + " EnteredRefused refused from Checking: model B: in-catalog: B is not in the catalog",
 	}
-	if diff := cmp.Diff(want, r.told()); diff != "" {
+	if diff := cmp.Diff(want, r.reported()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -261,7 +261,7 @@ func TestCommitSendsNoEventsOfQuietTransitionsAndFoldsLoops(t *testing.T) {
 		r.advance(10 * time.Minute)
 		entry := r.entry("spinning")
 		taken = entry.Transitions
-		for _, e := range r.told() {
+		for _, e := range r.reported() {
 			if strings.Contains(e, "EnteredLeft left from Right") {
 				t.Errorf("a quiet transition is reported: %s", e)
 			}
@@ -279,10 +279,10 @@ func TestCommitSendsNoEventsOfQuietTransitionsAndFoldsLoops(t *testing.T) {
 func TestNoteFitsAnEvent(t *testing.T) {
 	r := newRig(t)
 	r.rest()
-	r.told()
+	r.reported()
 	r.damage(turnstile.Visit{Lifecycle: "lamp"}, func(e *lifecyclev1.Lifecycle) { e.State = strings.Repeat("x", 1200) })
 	r.pass()
-	for _, e := range r.told() {
+	for _, e := range r.reported() {
 		if note := strings.TrimPrefix(e, "Normal EnteredLit "); len(note) > 1024 {
 			t.Errorf("%d bytes", len(note))
 		}

@@ -164,13 +164,13 @@ func TestDisruptionLockIsHeldAfterAnUnknownOutcome(t *testing.T) {
 			s.give(owner, c.outcome, noon)
 			refusal := s.take(owner, "b", Availability{}, s.round(owner), noon.Add(uncertainFor-time.Second))
 			if got := refusal != nil; got != c.unknown {
-				t.Errorf("another target was told %v", refusal)
+				t.Errorf("another target got %v", refusal)
 			}
 			if !c.unknown {
 				return
 			}
 			if refusal := s.take(owner, "b", Availability{}, s.round(owner), noon.Add(uncertainFor)); refusal != nil {
-				t.Errorf("after the doubt another target was told %v", refusal)
+				t.Errorf("after the doubt another target got %v", refusal)
 			}
 		})
 	}
@@ -206,7 +206,7 @@ func TestDisruptionLockIsPerObject(t *testing.T) {
 		t.Fatal(refusal)
 	}
 	if refusal := s.take("other", "b", Availability{}, 0, noon); refusal != nil {
-		t.Errorf("another object was told %v", refusal)
+		t.Errorf("another object got %v", refusal)
 	}
 	s.Forget(owner)
 	if refusal := s.take(owner, "b", Availability{}, s.round(owner), noon); refusal != nil {

@@ -152,10 +152,10 @@ func (f *failing) Write(p []byte) (int, error) {
 }
 
 func TestJournalWriteErrorsDelayNothing(t *testing.T) {
-	disk, told := &failing{full: true}, 0
-	r := newRig(t, func(r *rig) { r.options.Journal = journal.NewWriter(disk, func(error) { told++ }) })
+	disk, reports := &failing{full: true}, 0
+	r := newRig(t, func(r *rig) { r.options.Journal = journal.NewWriter(disk, func(error) { reports++ }) })
 	r.rest()
-	if told != 1 {
-		t.Errorf("told %d times of one full disk", told)
+	if reports != 1 {
+		t.Errorf("%d reports of one full disk", reports)
 	}
 }

@@ -145,7 +145,7 @@ func TestResumeDoesNotWaitForARepair(t *testing.T) {
 		t.Error("still paused")
 	}
 	if got := r.condition("Warning"); got.Reason != lifecycle.ChildrenFailed {
-		t.Errorf("nobody is told that the repair fails: %+v", got)
+		t.Errorf("the status does not show that the repair fails: %+v", got)
 	}
 	r.refuse = nil
 	r.advance(5 * time.Minute)

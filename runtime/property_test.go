@@ -33,7 +33,7 @@ func TestDisruptionLockNeverGrantsTwoDisruptions(t *testing.T) {
 			}
 			return l
 		}
-		old, inHand := observe(), ""
+		old, disrupted := observe(), ""
 		begun := time.Time{}
 		t.Repeat(map[string]func(*rapid.T){
 			"somebody looks": func(*rapid.T) { old = observe() },
@@ -41,26 +41,26 @@ func TestDisruptionLockNeverGrantsTwoDisruptions(t *testing.T) {
 			"time passes":    func(t *rapid.T) { now = now.Add(time.Duration(rapid.IntRange(1, 30).Draw(t, "seconds")) * time.Second) },
 			"somebody disrupts": func(t *rapid.T) {
 				target := rapid.SampledFrom(targets).Draw(t, "target")
-				if inHand != "" || s.take(owner, target, old.live, old.round, now) != nil {
+				if disrupted != "" || s.take(owner, target, old.live, old.round, now) != nil {
 					return
 				}
-				inHand, begun = target, now
+				disrupted, begun = target, now
 			},
 			"the request ends": func(t *rapid.T) {
-				if inHand == "" {
+				if disrupted == "" {
 					return
 				}
-				done, told := rapid.Bool().Draw(t, "done"), rapid.Bool().Draw(t, "answered")
+				done, answered := rapid.Bool().Draw(t, "done"), rapid.Bool().Draw(t, "answered")
 				var outcome error
-				if !told {
+				if !answered {
 					outcome = errors.New("the connection was cut")
 				} else if !done {
 					outcome = ErrWait
 				}
 				// The API server carries out no request after its own limit.
-				away[inHand] = away[inHand] || done && now.Sub(begun) <= uncertainFor
+				away[disrupted] = away[disrupted] || done && now.Sub(begun) <= uncertainFor
 				s.give(owner, outcome, now)
-				inHand = ""
+				disrupted = ""
 			},
 			"": func(t *rapid.T) {
 				now := observe().live

@@ -179,7 +179,7 @@ func wantEffects(r *rig) []string {
 func TestReconcilerInfersAndReportsAnUnknownState(t *testing.T) {
 	r := newRig(t)
 	r.rest()
-	r.told()
+	r.reported()
 	r.damage(turnstile.Visit{Lifecycle: "model"}, func(e *lifecyclev1.Lifecycle) { e.State = "ninth-heaven" })
 	r.pass()
 	entry := r.entry("model")
@@ -189,7 +189,7 @@ func TestReconcilerInfersAndReportsAnUnknownState(t *testing.T) {
 	}
 	want := "Normal EnteredSettled inferred from ninth-heaven: model: every arm is of the desired model and the turnstile is sealed" +
 		" (the stored state did not agree with what was observed)"
-	if diff := cmp.Diff([]string{want}, r.told()); diff != "" {
+	if diff := cmp.Diff([]string{want}, r.reported()); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }

@@ -248,7 +248,7 @@ func (r *Recorder) write(ctx context.Context, event *eventsv1.Event) error {
 
 // passing reports whether an error is transient.
 func passing(err error) bool {
-	var told apierrors.APIStatus
-	return !errors.As(err, &told) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
+	var status apierrors.APIStatus
+	return !errors.As(err, &status) || apierrors.IsTooManyRequests(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) ||
 		apierrors.IsInternalError(err) || apierrors.IsServiceUnavailable(err)
 }

@@ -382,8 +382,8 @@ func (r *rig) condition(kind string) metav1.Condition {
 	return metav1.Condition{}
 }
 
-// told returns the events since the last call.
-func (r *rig) told() []string {
+// reported returns the events since the last call.
+func (r *rig) reported() []string {
 	var out []string
 	for {
 		select {

@@ -73,7 +73,7 @@ func TestCompareStoredStopsTransitionsOnAPrunedStatus(t *testing.T) {
 				t.Errorf("Stalled %+v", stalled)
 			}
 			warnings := 0
-			for _, e := range r.told() {
+			for _, e := range r.reported() {
 				if strings.Contains(e, lifecycle.StatusPruned) {
 					warnings++
 				}

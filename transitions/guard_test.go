@@ -131,11 +131,11 @@ func TestVerdictReasons(t *testing.T) {
 			guard: a, facts: facts{"a": {Answer: transitions.No, Expected: "3 of 5 voters"}},
 			want: transitions.Verdict{Answer: transitions.No, Expected: "3 of 5 voters"},
 		},
-		"All tells of the guard that says no, not of one that does not know": {
+		"All reports the guard that says no, not of one that does not know": {
 			guard: transitions.All(a, b), facts: facts{"a": unknown, "b": no},
 			want: transitions.Verdict{Answer: transitions.No, Expected: "a yes of b", Observed: "a no"},
 		},
-		"All tells of the first that does not know": {
+		"All reports the first that does not know": {
 			guard: transitions.All(a, b), facts: facts{"a": yes, "b": unknown},
 			want: transitions.Verdict{Expected: "a yes of b", Observed: "a gap"},
 		},
@@ -147,7 +147,7 @@ func TestVerdictReasons(t *testing.T) {
 			guard: transitions.All(a, b), facts: facts{"a": pending, "b": yes},
 			want: transitions.Verdict{Expected: "a yes of a", Observed: "not answered yet", Pending: true},
 		},
-		"Any that nobody grants tells of the first with something seen": {
+		"Any that no guard grants reports the first with something seen": {
 			guard: transitions.Any(a, b), facts: facts{"a": {Answer: transitions.No}, "b": no},
 			want: transitions.Verdict{Answer: transitions.No, Expected: "a yes of b", Observed: "a no"},
 		},

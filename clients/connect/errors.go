@@ -47,7 +47,7 @@ func (u *Unreadable) Error() string { return u.What + ": " + u.Err.Error() }
 // Unwrap returns the cause. It is a *Refused if Connect answered with a code that says nothing about what was read.
 func (u *Unreadable) Unwrap() error { return u.Err }
 
-// OutcomeUnknown means that it is not known whether a write was executed: the answer was lost, or is one that does not tell. Connect
+// OutcomeUnknown means that it is not known whether a write was executed: the answer was lost, or does not contain it. Connect
 // may still execute it, also after a time-out. Only a read can resolve it.
 type OutcomeUnknown struct {
 	What string

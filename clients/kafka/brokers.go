@@ -23,7 +23,7 @@ type Broker struct {
 	Host string `json:"host,omitempty"`
 	Port int32  `json:"port,omitempty"`
 	Rack string `json:"rack,omitempty"`
-	// Fencing is FencingUnknown unless Brokers.FencingTold.
+	// Fencing is FencingUnknown unless Brokers.FencingReported.
 	Fencing Fencing `json:"fencing,omitempty"`
 	// Epoch of the registration, which changes each time a process registers; -1 when the
 	// cluster does not report it. No admin request reports it today, so real clusters give
@@ -35,10 +35,10 @@ type Broker struct {
 // only controllers are not listed.
 type Brokers struct {
 	ClusterID string `json:"clusterID"`
-	// FencingTold is true if fenced brokers are listed and marked (DescribeCluster version
+	// FencingReported is true if fenced brokers are listed and marked (DescribeCluster version
 	// 2, Kafka 4.0 or newer). Otherwise absence from the list does not prove that a broker
 	// is unregistered.
-	FencingTold bool `json:"fencingTold"`
+	FencingReported bool `json:"fencingReported"`
 	// Brokers are sorted by ascending id.
 	Brokers []Broker `json:"brokers"`
 }

@@ -50,7 +50,7 @@ func BrokerReport(id int32, brokers Brokers) RoleReport {
 		report.Serving = true
 	case listed:
 		report.Reason = "the broker answers and reports that it is fenced"
-	case brokers.FencingTold:
+	case brokers.FencingReported:
 		report.Reason = "the broker answers and reports that it is not registered"
 	default:
 		report.Reason = "the broker answers and reports that it is fenced or not registered"

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// NotTold is the value of an offset or a time that the cluster did not report.
-const NotTold int64 = -1
+// NotReported is the value of an offset or a time that the cluster did not report.
+const NotReported int64 = -1
 
 // NoLeader is the leader of a quorum or a partition that has none.
 const NoLeader int32 = -1
@@ -14,9 +14,9 @@ const NoLeader int32 = -1
 // QuorumReplica is one replica of the metadata log, as seen by the leader.
 type QuorumReplica struct {
 	ID int32 `json:"id"`
-	// LogEndOffset is the end of its log, NotTold if the leader does not know it.
+	// LogEndOffset is the end of its log, NotReported if the leader does not know it.
 	LogEndOffset int64 `json:"logEndOffset"`
-	// LastFetchMillis and LastCaughtUpMillis are Unix milliseconds on the leader's clock, NotTold if unknown. For the leader
+	// LastFetchMillis and LastCaughtUpMillis are Unix milliseconds on the leader's clock, NotReported if unknown. For the leader
 	// itself both are the time of the answer.
 	LastFetchMillis    int64 `json:"lastFetchMillis"`
 	LastCaughtUpMillis int64 `json:"lastCaughtUpMillis"`
@@ -49,7 +49,7 @@ func (q Quorum) Demanding(logEnd map[int32]int64) Quorum {
 	q = q.Clone()
 	for i, v := range q.Voters {
 		if floor, ok := logEnd[v.ID]; ok && v.LogEndOffset < floor {
-			q.Voters[i].LastCaughtUpMillis = NotTold
+			q.Voters[i].LastCaughtUpMillis = NotReported
 		}
 	}
 	return q
@@ -60,12 +60,12 @@ func (q Quorum) Demanding(logEnd map[int32]int64) Quorum {
 // been elected.
 func (q Quorum) Confirmed() error {
 	leader, ok := q.Voter(q.Leader)
-	if !ok || leader.LastFetchMillis == NotTold {
+	if !ok || leader.LastFetchMillis == NotReported {
 		return errors.New("the quorum has no leader that reports the time of its answer")
 	}
 	fetched := 0
 	for _, v := range q.Voters {
-		if v.LastFetchMillis != NotTold && leader.LastFetchMillis-v.LastFetchMillis <= DefaultQuorumFetchTimeout.Milliseconds() {
+		if v.LastFetchMillis != NotReported && leader.LastFetchMillis-v.LastFetchMillis <= DefaultQuorumFetchTimeout.Milliseconds() {
 			fetched++
 		}
 	}

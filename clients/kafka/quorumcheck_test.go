@@ -30,7 +30,7 @@ func TestQuorumSafeWithoutCases(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			q := kafka.Quorum{Leader: c.Given.Leader}
 			for _, id := range slices.Sorted(maps.Keys(c.Given.Voters)) {
-				at := kafka.NotTold
+				at := kafka.NotReported
 				if ts := c.Given.Voters[id]; ts != nil {
 					at = *ts
 				}
@@ -71,7 +71,7 @@ func TestQuorumSafeWithout(t *testing.T) {
 			want: kafka.QuorumCheck{Leader: 0, Need: 2, CaughtUp: []int32{0}, Behind: []int32{1}},
 		},
 		"a leader that reports no time is measured against now": {
-			quorum: kafka.Quorum{Leader: 0, Voters: voters(kafka.NotTold, 5_000, 5_000)}, node: 0, now: 10_000,
+			quorum: kafka.Quorum{Leader: 0, Voters: voters(kafka.NotReported, 5_000, 5_000)}, node: 0, now: 10_000,
 			want: kafka.QuorumCheck{Leader: 0, Need: 2, Behind: []int32{1, 2}},
 		},
 		"the leader's clock counts, not ours": {

@@ -21,11 +21,11 @@ func TestQuorumConfirmed(t *testing.T) {
 	}{
 		"all fetch":                              {kafka.Quorum{Leader: 0, Voters: voters(now, recent, recent)}, true},
 		"a majority fetches":                     {kafka.Quorum{Leader: 0, Voters: voters(now, long, recent)}, true},
-		"a leader that lost its majority":        {kafka.Quorum{Leader: 0, Voters: voters(now, long, kafka.NotTold)}, false},
+		"a leader that lost its majority":        {kafka.Quorum{Leader: 0, Voters: voters(now, long, kafka.NotReported)}, false},
 		"half is no majority":                    {kafka.Quorum{Leader: 0, Voters: voters(now, recent, long, long)}, false},
 		"one voter alone":                        {kafka.Quorum{Leader: 0, Voters: voters(now)}, true},
 		"a leader that is no voter":              {kafka.Quorum{Leader: 7, Voters: voters(now, now, now)}, false},
-		"a leader that does not report the time": {kafka.Quorum{Leader: 0, Voters: voters(kafka.NotTold, now, now)}, false},
+		"a leader that does not report the time": {kafka.Quorum{Leader: 0, Voters: voters(kafka.NotReported, now, now)}, false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -52,7 +52,7 @@ func newPlanCommand(all []registration.Kind) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return foretell(cmd, kinds, read, output)
+			return printPlan(cmd, kinds, read, output)
 		},
 	}
 	flags := cmd.Flags()
@@ -78,8 +78,8 @@ func fetched(ctx context.Context, kinds []resource.Kind, cluster objects.Cluster
 	return objects.Over(objects.Live(there), changes, there[0].GetNamespace()), nil
 }
 
-// foretell computes a plan and prints it. It returns an exit error with the plan's exit code if that is not 0.
-func foretell(cmd *cobra.Command, kinds []plan.Kind, read []objects.Manifest, output string) error {
+// printPlan computes a plan and prints it. It returns an exit error with the plan's exit code if that is not 0.
+func printPlan(cmd *cobra.Command, kinds []plan.Kind, read []objects.Manifest, output string) error {
 	schemas, err := admission.Embedded()
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func (r *rig) step(reconciler reconcile.Reconciler, others ...func() error) {
 func (r *rig) kafkaCountsOn(ids ...int32) {
 	now := r.clock.Now().UnixMilli()
 	r.kafka.quorum = kafkaclient.Quorum{Leader: ids[0], HighWatermark: 100}
-	r.kafka.brokers = kafkaclient.Brokers{FencingTold: true}
+	r.kafka.brokers = kafkaclient.Brokers{FencingReported: true}
 	r.kafka.members = map[int32]kafkaclient.Member{}
 	for id := range int32(3) {
 		v := kafkaclient.QuorumReplica{ID: id, LogEndOffset: 100, LastFetchMillis: now, LastCaughtUpMillis: now}

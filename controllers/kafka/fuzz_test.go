@@ -37,12 +37,12 @@ func FuzzStatus(f *testing.F) {
 		f.Add([]byte(`{"lifecycles": [{"name": "version", "state": "`+name+`"}, {"name": "roll", "state": "`+name+`", "deadline": "0001-01-01T00:00:00Z"}]}`), []byte(`{}`))
 	}
 	f.Fuzz(func(t *testing.T, status, poolStatus []byte) {
-		var told kafkav1beta2.KafkaStatus
+		var stored kafkav1beta2.KafkaStatus
 		var pool kafkav1beta2.KafkaNodePoolStatus
-		if json.Unmarshal(status, &told) != nil || json.Unmarshal(poolStatus, &pool) != nil {
+		if json.Unmarshal(status, &stored) != nil || json.Unmarshal(poolStatus, &pool) != nil {
 			return // no status
 		}
-		r := world.with(t, &told, &pool)
+		r := world.with(t, &stored, &pool)
 		reconciler := r.reconciler(t, r.client, r.client)
 		for range 12 {
 			err := pass(t, reconciler, r.key)
@@ -84,7 +84,7 @@ func restingWorld(f *testing.F) *resting {
 }
 
 // with is the world with other statuses.
-func (w *resting) with(t *testing.T, told *kafkav1beta2.KafkaStatus, pool *kafkav1beta2.KafkaNodePoolStatus) *rig {
+func (w *resting) with(t *testing.T, stored *kafkav1beta2.KafkaStatus, pool *kafkav1beta2.KafkaNodePoolStatus) *rig {
 	t.Helper()
 	var objects []client.Object
 	for _, o := range w.objects {
@@ -92,7 +92,7 @@ func (w *resting) with(t *testing.T, told *kafkav1beta2.KafkaStatus, pool *kafka
 		o.SetResourceVersion("")
 		switch o := o.(type) {
 		case *kafkav1beta2.Kafka:
-			o.Status = *told
+			o.Status = *stored
 		case *kafkav1beta2.KafkaNodePool:
 			if o.Name == "broker" {
 				o.Status = *pool

@@ -35,8 +35,8 @@ type disks struct {
 	reconciler reconcile.Reconciler
 	// formatted are the claims whose volumes are not empty.
 	formatted map[types.UID]bool
-	// tell changes what Kafka reports in a pass. Optional.
-	tell func()
+	// answer changes what Kafka reports in a pass. Optional.
+	answer func()
 }
 
 // withDisks is a cluster at rest with its volumes.
@@ -89,8 +89,8 @@ func (d *disks) pass() {
 	d.t.Helper()
 	d.kafkaServes()
 	d.partition(d.inSync()...)
-	if d.tell != nil {
-		d.tell()
+	if d.answer != nil {
+		d.answer()
 	}
 	for _, step := range []func() error{func() error { return pass(d.t, d.reconciler, d.key) }, d.podSets} {
 		if err := step(); err != nil && !errors.Is(err, lifecycle.ErrStale) && !apierrors.IsConflict(err) && !errors.Is(err, errInjected) {
@@ -295,7 +295,7 @@ func TestReplacementWithoutStatus(t *testing.T) {
 			before := d.uidsOf()
 			d.replace(podBroker, "true")
 			passes := 0
-			d.tell = func() {
+			d.answer = func() {
 				passes++
 				if passes == lost+1 {
 					k := d.cluster()
@@ -317,20 +317,20 @@ func TestReplacementWaits(t *testing.T) {
 		r.kafka.partitions.Add(kafkaclient.Partition{Topic: "single", Leader: 0, Replicas: []int32{0}, ISR: []int32{0}, MinISR: 1})
 	}
 	for name, tc := range map[string]struct {
-		pod  string
-		tell func(*rig)
-		want string
+		pod    string
+		answer func(*rig)
+		want   string
 	}{
-		"a partition has no other replica":     {pod: podBroker, tell: lone, want: podBroker + ": broker 0 has the only replica of single-0"},
-		"another controller is behind":         {pod: podController, tell: func(r *rig) { r.kafka.quorum.Voters[2].LogEndOffset = 50 }, want: podController + ": not caught up: controller 5"},
-		"Kafka does not answer":                {pod: podBroker, tell: func(r *rig) { r.kafka.err = errInjected }, want: podBroker},
-		"another broker is not in the cluster": {pod: podBroker, tell: func(r *rig) { r.remove(&corev1.Pod{}, "my-cluster-broker-1") }, want: podBroker + ": not ready: my-cluster-broker-1"},
+		"a partition has no other replica":     {pod: podBroker, answer: lone, want: podBroker + ": broker 0 has the only replica of single-0"},
+		"another controller is behind":         {pod: podController, answer: func(r *rig) { r.kafka.quorum.Voters[2].LogEndOffset = 50 }, want: podController + ": not caught up: controller 5"},
+		"Kafka does not answer":                {pod: podBroker, answer: func(r *rig) { r.kafka.err = errInjected }, want: podBroker},
+		"another broker is not in the cluster": {pod: podBroker, answer: func(r *rig) { r.remove(&corev1.Pod{}, "my-cluster-broker-1") }, want: podBroker + ": not ready: my-cluster-broker-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := withDisks(t)
 			d.replace(tc.pod, "true")
 			before := d.uidsOf()
-			d.tell = func() { tc.tell(d.rig) }
+			d.answer = func() { tc.answer(d.rig) }
 			for range 6 {
 				d.pass()
 			}
@@ -341,7 +341,7 @@ func TestReplacementWaits(t *testing.T) {
 			if got := d.record(tc.pod); len(got.Replaced) > 0 || d.uidsOf()[tc.pod] != before[tc.pod] {
 				t.Errorf("something was replaced: %+v", got)
 			}
-			d.tell, d.kafka.err = nil, nil
+			d.answer, d.kafka.err = nil, nil
 			d.annotate(tc.pod, labels.DeletePodAndPVC, "")
 			d.until("withdrawn", d.complete(tc.pod))
 			if got := d.uidsOf()[tc.pod]; got != before[tc.pod] {
@@ -358,10 +358,10 @@ func TestReplacementOfAControllerFormatsWhenTheOthersHoldEverything(t *testing.T
 	before := d.uidsOf()
 	d.replace(podController, "true")
 	behind := true
-	d.tell = func() {
+	d.answer = func() {
 		if d.uidsOf()[podController] != before[podController] {
 			d.kafka.quorum.Leader = 4
-			d.kafka.quorum.Voters[0].LastFetchMillis, d.kafka.quorum.Voters[0].LastCaughtUpMillis = kafkaclient.NotTold, kafkaclient.NotTold
+			d.kafka.quorum.Voters[0].LastFetchMillis, d.kafka.quorum.Voters[0].LastCaughtUpMillis = kafkaclient.NotReported, kafkaclient.NotReported
 			if behind {
 				d.kafka.quorum.Voters[2].LogEndOffset = 99
 			}

@@ -281,7 +281,7 @@ func TestRestartMarkPreventsReplacement(t *testing.T) {
 	r.must(r.repair())
 	r.must(r.podSets())
 	if v := r.versionOf(podBroker); v != "gone" {
-		t.Fatalf("version %s while the restart has it in hand", v)
+		t.Fatalf("version %s while the restart has selected it", v)
 	}
 	r.clock.Step(restarting.Limit + time.Second)
 	r.must(r.podSets())

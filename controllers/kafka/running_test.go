@@ -148,7 +148,7 @@ func TestRecordIsNotAdoptedFromAnInvalidStatus(t *testing.T) {
 func (r *rig) kafkaServes() {
 	now := r.clock.Now().UnixMilli()
 	r.kafka.quorum = kafkaclient.Quorum{Leader: 3, HighWatermark: 100}
-	r.kafka.brokers = kafkaclient.Brokers{FencingTold: true}
+	r.kafka.brokers = kafkaclient.Brokers{FencingReported: true}
 	for id := range int32(3) {
 		r.kafka.quorum.Voters = append(r.kafka.quorum.Voters, kafkaclient.QuorumReplica{ID: id + 3, LogEndOffset: 100, LastCaughtUpMillis: now, LastFetchMillis: now})
 		r.kafka.quorum.Observers = append(r.kafka.quorum.Observers, kafkaclient.QuorumReplica{ID: id, LogEndOffset: 100, LastCaughtUpMillis: now, LastFetchMillis: now})

@@ -57,13 +57,13 @@ func (r *rig) starts(pod string) {
 	r.must(r.client.Status().Update(context.Background(), p))
 }
 
-// steps lets the operator run, and Kafka answer with what tell changes of a cluster whose nodes all serve.
-func (r *rig) steps(reconciler reconcile.Reconciler, passes int, tell func()) {
+// steps lets the operator run, and Kafka answer with what change changes of a cluster whose nodes all serve.
+func (r *rig) steps(reconciler reconcile.Reconciler, passes int, change func()) {
 	r.t.Helper()
 	for range passes {
 		r.kafkaServes()
-		if tell != nil {
-			tell()
+		if change != nil {
+			change()
 		}
 		if err := pass(r.t, reconciler, r.key); err != nil && !errors.Is(err, lifecycle.ErrStale) && !apierrors.IsConflict(err) {
 			r.t.Fatal(err)
@@ -212,7 +212,7 @@ func TestNodeStorageOfAControllerWaitsForTheOtherVoters(t *testing.T) {
 	r.loses(podController, controllerDir)
 	behind := func() {
 		r.kafka.quorum.Leader = 4
-		r.kafka.quorum.Voters[2].LogEndOffset, r.kafka.quorum.Voters[2].LastCaughtUpMillis = 50, kafkaclient.NotTold
+		r.kafka.quorum.Voters[2].LogEndOffset, r.kafka.quorum.Voters[2].LastCaughtUpMillis = 50, kafkaclient.NotReported
 	}
 	r.steps(reconciler, 4, behind)
 	r.approve("format-storage=" + r.lifecycle(observation.LifecycleStorage).Attempt.ID + "/" + podController)
@@ -296,7 +296,7 @@ func TestNodeStorageOfNodesWithoutData(t *testing.T) {
 	}{
 		"a node on ephemeral storage":  {node: observation.Node{Recorded: true, Record: record.Record{Format: record.FormatAllowed}, Pod: lost}},
 		"a node that never registered": {node: observation.Node{Recorded: true, Record: record.Record{Format: record.FormatAllowed}, HasClaims: true, Pod: lost}},
-		"a record that was deleted tells nothing": {node: observation.Node{HasClaims: true, Pod: lost},
+		"a record that was deleted is no evidence": {node: observation.Node{HasClaims: true, Pod: lost},
 			want: []nodestorage.Node{{Storage: nodestorage.Unknown, Directories: []string{brokerDir}}}},
 		"a node that lost its volume": {node: observation.Node{Recorded: true, Record: record.Record{Format: record.FormatDone, Volumes: []int32{0}}, Pod: lost},
 			want: []nodestorage.Node{{Storage: nodestorage.Lost, Directories: []string{brokerDir}}}},

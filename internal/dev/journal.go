@@ -30,8 +30,8 @@ const maxLines = 10
 // journal remembers the last printed state of each lifecycle, so that each transition is printed once although the status is
 // also written for other reasons.
 type journal struct {
-	width int
-	told  map[string]mark
+	width   int
+	printed map[string]mark
 }
 
 // mark identifies one visit of a state.
@@ -42,7 +42,7 @@ type mark struct {
 	attempt     string
 }
 
-func newJournal(width int) *journal { return &journal{width: width, told: map[string]mark{}} }
+func newJournal(width int) *journal { return &journal{width: width, printed: map[string]mark{}} }
 
 // entries returns the transitions of an object that have not been printed, each as one or more lines.
 func (j *journal) entries(name, uid string, status *lifecyclev1.Status) [][]string {
@@ -50,12 +50,12 @@ func (j *journal) entries(name, uid string, status *lifecyclev1.Status) [][]stri
 	for i := range status.Lifecycles {
 		e := &status.Lifecycles[i]
 		key := uid + "/" + e.Name
-		before, seen := j.told[key]
+		before, seen := j.printed[key]
 		now := mark{state: e.State, entered: e.EnteredAt.Time, transitions: e.Transitions}
 		if e.Attempt != nil {
 			now.attempt = e.Attempt.ID
 		}
-		j.told[key] = now
+		j.printed[key] = now
 		inferred := len(e.History) <= 1 && e.Attempt == nil // the inferred state before any transition
 		if seen && now == before || inferred {
 			continue

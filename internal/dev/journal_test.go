@@ -35,7 +35,7 @@ func entry(state string, second, transitions int, change func(*lifecyclev1.Lifec
 	return e
 }
 
-func tell(j *journal, entries ...lifecyclev1.Lifecycle) []string {
+func printed(j *journal, entries ...lifecyclev1.Lifecycle) []string {
 	var out []string
 	for _, e := range entries {
 		for _, lines := range j.entries("orders", "u1", &lifecyclev1.Status{Lifecycles: []lifecyclev1.Lifecycle{e}}) {
@@ -82,14 +82,14 @@ func TestJournal(t *testing.T) {
 			given: []lifecyclev1.Lifecycle{entry("Checking", 0, 2, nil), entry("Checking", 0, 2, progress(1, "orders-brokers-4"))},
 			want:  []string{"orders   version  Checking               4.1.1 to 4.3.1"},
 		},
-		"a state that is entered twice within a second is told twice": {
+		"a state that is entered twice within a second is printed twice": {
 			given: []lifecyclev1.Lifecycle{entry("Checking", 0, 2, nil), entry("Checking", 0, 3, nil)},
 			want: []string{
 				"orders   version  Checking               4.1.1 to 4.3.1",
 				"orders   version  Checking",
 			},
 		},
-		"a loop that is folded is told each time": {
+		"a loop that is folded is printed each time": {
 			given: []lifecyclev1.Lifecycle{
 				entry("SelectingNode", 0, 2, nil),
 				entry("SelectingNode", 0, 2, func(e *lifecyclev1.Lifecycle) { e.Transitions++ }),
@@ -135,7 +135,7 @@ func TestJournal(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, tell(newJournal(70), tc.given...)); diff != "" {
+			if diff := cmp.Diff(tc.want, printed(newJournal(70), tc.given...)); diff != "" {
 				t.Errorf("lines (-want +got):\n%s", diff)
 			}
 		})
@@ -146,12 +146,12 @@ func TestJournalSeparatesObjects(t *testing.T) {
 	j := newJournal(70)
 	status := &lifecyclev1.Status{Lifecycles: []lifecyclev1.Lifecycle{entry("Checking", 0, 2, nil)}}
 	if len(j.entries("orders", "u1", status)) != 1 || len(j.entries("orders", "u2", status)) != 1 {
-		t.Error("an object of the same name that was made anew is not told of")
+		t.Error("an object of the same name that was created again is not printed")
 	}
 }
 
 func TestJournalTruncatesLongEntries(t *testing.T) {
-	got := tell(newJournal(70), entry("Refused", 0, 2, func(e *lifecyclev1.Lifecycle) {
+	got := printed(newJournal(70), entry("Refused", 0, 2, func(e *lifecyclev1.Lifecycle) {
 		e.Deadline = nil
 		e.WaitingFor = []lifecyclev1.WaitingFor{{Guard: "g", Observed: strings.Repeat("many words ", 200)}}
 	}))

@@ -42,7 +42,7 @@ func same(a, b *unstructured.Unstructured) bool {
 
 func merge(there, changed *unstructured.Unstructured) *unstructured.Unstructured {
 	out := changed.DeepCopy()
-	if _, told := out.Object["status"]; !told && there.Object["status"] != nil {
+	if _, has := out.Object["status"]; !has && there.Object["status"] != nil {
 		out.Object["status"] = there.DeepCopy().Object["status"]
 	}
 	out.SetUID(there.GetUID())

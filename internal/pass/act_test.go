@@ -164,7 +164,7 @@ func TestWantsNothingOfALifecycleThatMovesOrRests(t *testing.T) {
 		"its persisted state is not believed": {broken(known(1, 2), func(t *tank) { t.Intact, t.Level = false, pending }), "Filling"},
 		"its state is inferred":               {known(1, 2), "Dancing"},
 		"its state acts on nothing":           {broken(known(1, 2), func(t *tank) { t.Queue = unread }), "Waiting"},
-		"it cannot tell where it stands":      {broken(known(1, 2), func(t *tank) { t.Level = unread }), machines.Inferring},
+		"its state cannot be inferred":        {broken(known(1, 2), func(t *tank) { t.Level = unread }), machines.Inferring},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, _ := given(t, world{"left": tc.left, "right": known(1, 1)}, at("left", tc.state, "2"), at("right", "Idle", "1"))

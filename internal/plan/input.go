@@ -25,9 +25,9 @@ import (
 type Input struct {
 	// Objects are typed, in the storage version of their kind, and each has a namespace.
 	Objects []client.Object
-	// World is the content of the World document; Told is false if there is none.
-	World World
-	Told  bool
+	// World is the content of the World document; HasWorld is false if there is none.
+	World    World
+	HasWorld bool
 	// Notes list the parts of the input that were not used, and why.
 	Notes []string
 
@@ -132,7 +132,7 @@ func (r *reader) readWorld(m objects.Manifest) {
 	}
 	r.world = &m
 	w, findings := decodeWorld(r.in.kinds, m)
-	r.in.World, r.in.Told = w, true
+	r.in.World, r.in.HasWorld = w, true
 	r.findings = append(r.findings, findings...)
 }
 

@@ -134,10 +134,10 @@ func (r *recorder) object(t *track, w store.Write, now time.Time) {
 
 // update records the first update of an object. A create effect covers later updates, and the plan shows the final content.
 func (r *recorder) update(t *track, target string, now time.Time) {
-	told := slices.ContainsFunc(t.effects, func(e Effect) bool {
+	recorded := slices.ContainsFunc(t.effects, func(e Effect) bool {
 		return e.System == Kubernetes && e.Target == target && (e.Verb == VerbCreate || e.Verb == VerbUpdate)
 	})
-	if !told {
+	if !recorded {
 		r.effect(t, Effect{Verb: VerbUpdate, Target: target}, now)
 	}
 }

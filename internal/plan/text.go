@@ -200,14 +200,14 @@ func (t *text) problems(all []string) {
 }
 
 // conditions writes the conditions that need attention. Of those that only repeat what a lifecycle waits for it writes the name.
-func (t *text) conditions(all []metav1.Condition, told bool) {
+func (t *text) conditions(all []metav1.Condition, explained bool) {
 	var names, lines []string
 	for _, c := range all {
 		switch {
 		case asItShould(&c):
 		case c.Type == lifecycle.Warning:
 			lines = append(lines, "Warning "+c.Reason+": "+c.Message)
-		case c.Message != "" && !(told && repeats[c.Type]):
+		case c.Message != "" && !(explained && repeats[c.Type]):
 			lines = append(lines, c.Type+"="+string(c.Status)+" "+c.Reason+": "+c.Message)
 		default:
 			names = append(names, c.Type+"="+string(c.Status)+" ("+c.Reason+")")

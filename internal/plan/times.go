@@ -43,22 +43,22 @@ func newest(objects []client.Object) (time.Time, error) {
 	return last.UTC().Truncate(time.Second), nil
 }
 
-// visit calls tell for every text in a value, with the name of its field.
-func visit(field string, value any, tell func(field, value string)) {
+// visit calls see for every text in a value, with the name of its field.
+func visit(field string, value any, see func(field, value string)) {
 	switch v := value.(type) {
 	case map[string]any:
 		for name, below := range v {
-			visit(name, below, tell)
+			visit(name, below, see)
 		}
 	case []any:
 		for _, below := range v {
-			visit(field, below, tell)
+			visit(field, below, see)
 		}
 	case string:
-		tell(field, v)
+		see(field, v)
 		var inside any // records store their content as JSON in a text field
 		if strings.HasPrefix(v, "{") && json.Unmarshal([]byte(v), &inside) == nil {
-			visit(field, inside, tell)
+			visit(field, inside, see)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/detent-dev/detent/machines/cephupgrade/order"
 )
 
-// Data is the step in hand.
+// Data is the current step.
 type Data struct {
 	Step order.Step
 }

@@ -148,7 +148,7 @@ var selected = &machines.Choice[Facts, Data]{
 	},
 }
 
-// current says whether the step in hand is still the next one.
+// current says whether the current step is still the next one.
 var current = mapped("step-current", "the selected step is still the next one", "the selected step to be the next one", func(f *Facts, c *Cluster, m *Memory, d Data) transitions.Verdict {
 	p := f.next(c, m)
 	return transitions.If(p.turn == replace && p.step == d.Step, p.text)
@@ -251,7 +251,7 @@ var prepared = guard{
 	},
 }
 
-// leads reports whether the daemon in hand leads.
+// leads reports whether the selected daemon leads.
 func (f *Facts) leads(c *Cluster, d Data) bool {
 	one := f.find(d.Step.Daemon)
 	if one == nil {

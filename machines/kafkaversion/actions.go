@@ -28,7 +28,7 @@ var included = roll.Inclusion[Facts, Effect]{
 	Restart: func(f *Facts, n *roll.Node) Effect {
 		return Effect{Restart: &Restart{Node: n.ID, Version: f.direction().To.String()}}
 	},
-	Permit:         transitions.All(sound, pathAllowed, transitions.Any(inHandStuck, snapshotsTaken)),
+	Permit:         transitions.All(sound, pathAllowed, transitions.Any(selectedStuck, snapshotsTaken)),
 	OnTargetChange: Checking, OnPreconditionFailed: Checking, Done: Verifying, FirstStart: true,
 }
 

@@ -177,7 +177,7 @@ func (k scenes) settingMetadata() []machineRow {
 		at("the level is reached although Kafka refused", "somebody else raised it", k.cluster(3).answered(kafkaversion.Refused), moves("level-reached", kafkaversion.Settled)),
 		at("Kafka refused", "", k.raising().answered(kafkaversion.Refused), moves("refused", kafkaversion.MetadataRefused)),
 		at("Kafka refused and its level cannot be read", "", k.raising().answered(kafkaversion.Refused).mute(), moves("refused", kafkaversion.MetadataRefused)),
-		at("the answer was lost", "the level itself tells what became of it", k.raising().answered(kafkaversion.Unknown), moves("answer-lost", kafkaversion.Verifying)),
+		at("the answer was lost", "the level itself is the evidence", k.raising().answered(kafkaversion.Unknown), moves("answer-lost", kafkaversion.Verifying)),
 		at("the answer was lost and the level cannot be read", "", k.raising().answered(kafkaversion.Unknown).mute(), moves("answer-lost", kafkaversion.Verifying)),
 		at("the level cannot be read", "nothing is requested while the level of Kafka is unknown", k.raising().mute(), waits("on-level")),
 		at("Kafka was asked and its level cannot be read", "", k.raising().answered(kafkaversion.Asked).mute(), waits("on-level", "update-answered")),

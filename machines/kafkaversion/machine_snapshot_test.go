@@ -56,7 +56,7 @@ func (k scenes) permissions() []machineRow {
 	blocked := waits("node-restarted")
 	blocked.Blocked = []string{"path-allowed"}
 	unknown := waits("node-restarted")
-	unknown.Blocked = []string{"any(in-hand-stuck, snapshots-taken)", "restart-safe"}
+	unknown.Blocked = []string{"any(selected-node-stuck, snapshots-taken)", "restart-safe"}
 	return []machineRow{
 		at("the declaration broke", "", k.cluster(3).on(old).wanting(newer).broken(), back),
 		at("the path closed", "the level was raised since", k.cluster(3).wanting(old), back),

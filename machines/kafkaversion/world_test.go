@@ -347,11 +347,11 @@ func blank(f *kafkaversion.Facts, ask machines.ObserveOptions) {
 // cluster is Kafka's view of itself.
 func (w *world) cluster() (kafka.Quorum, kafka.Brokers, kafka.Partition) {
 	quorum := kafka.Quorum{Leader: kafka.NoLeader}
-	brokers := kafka.Brokers{FencingTold: true}
+	brokers := kafka.Brokers{FencingReported: true}
 	partition := kafka.Partition{Topic: "orders", MinISR: 2}
 	for _, n := range w.nodes {
 		if n.Controller {
-			v := kafka.QuorumReplica{ID: n.ID, LastFetchMillis: kafka.NotTold, LastCaughtUpMillis: kafka.NotTold}
+			v := kafka.QuorumReplica{ID: n.ID, LastFetchMillis: kafka.NotReported, LastCaughtUpMillis: kafka.NotReported}
 			if n.Ready {
 				v.LastFetchMillis, v.LastCaughtUpMillis = w.now.UnixMilli(), w.now.UnixMilli()
 			}

@@ -92,11 +92,11 @@ func domainHeld(f *Facts, now time.Time) {
 
 // domainRegistered sets the registrations: broker 4 with the fencing, or unregistered without one. Kafka from 4.0 on also lists
 // broker 9, which is left from the past.
-func domainRegistered(name string, now time.Time, told bool, four kafka.Fencing) domain.Value[Facts] {
+func domainRegistered(name string, now time.Time, marked bool, four kafka.Fencing) domain.Value[Facts] {
 	return domain.Value[Facts]{Name: name, Set: func(f *Facts) {
-		b := kafka.Brokers{FencingTold: told}
+		b := kafka.Brokers{FencingReported: marked}
 		fencing := func(of kafka.Fencing) kafka.Fencing {
-			if told {
+			if marked {
 				return of
 			}
 			return kafka.FencingUnknown
@@ -107,7 +107,7 @@ func domainRegistered(name string, now time.Time, told bool, four kafka.Fencing)
 		if four != "" {
 			b.Brokers = append(b.Brokers, kafka.Broker{ID: 4, Fencing: fencing(four)})
 		}
-		if told {
+		if marked {
 			b.Brokers = append(b.Brokers, kafka.Broker{ID: 9, Fencing: kafka.Fenced})
 		}
 		f.Brokers = transitions.Known(b, now)

@@ -164,7 +164,7 @@ func draining() []row {
 }
 
 func fencedOthers(f *facts) {
-	f.Brokers = transitions.Known(kafka.Brokers{FencingTold: true, Brokers: []kafka.Broker{{ID: 0, Fencing: kafka.Unfenced}, {ID: 1, Fencing: kafka.Fenced}}}, now)
+	f.Brokers = transitions.Known(kafka.Brokers{FencingReported: true, Brokers: []kafka.Broker{{ID: 0, Fencing: kafka.Unfenced}, {ID: 1, Fencing: kafka.Fenced}}}, now)
 }
 
 func held(id int32, partitions int) change {

@@ -130,7 +130,7 @@ func pickEmpty(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 	return verdict, roll.NoNode()
 }
 
-// leaving concerns the broker in hand.
+// leaving concerns the selected broker.
 var leaving = guard{
 	Name: "still-leaving", Doc: "the selected broker is not desired", Expected: "the selected broker not to be desired",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
@@ -138,7 +138,7 @@ var leaving = guard{
 	},
 }
 
-var inHandEmpty = guard{
+var selectedEmpty = guard{
 	Name: "selected-broker-empty", Doc: "the selected broker holds no replica, by the metadata of all partitions and by its own log directories", Needs: evidence(),
 	Expected: "the selected broker to hold no replica",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
@@ -193,8 +193,8 @@ var stoppedHere = guard{
 	},
 }
 
-// listed evaluates the registration of the broker in hand.
-func listed(name, doc, expected string, judge func(f *Facts, told bool, b kafka.Broker, found bool) transitions.Verdict) guard {
+// listed evaluates the registration of the selected broker.
+func listed(name, doc, expected string, judge func(f *Facts, marked bool, b kafka.Broker, found bool) transitions.Verdict) guard {
 	return guard{Name: name, Doc: doc, Expected: expected, Needs: registrations(), Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		brokers, known := f.Brokers.Get()
 		if !known {
@@ -202,15 +202,15 @@ func listed(name, doc, expected string, judge func(f *Facts, told bool, b kafka.
 		}
 		b, found := brokers.Find(m.Node)
 		b.ID = m.Node
-		return judge(f, brokers.FencingTold, b, found)
+		return judge(f, brokers.FencingReported, b, found)
 	}}
 }
 
 var (
 	// notRegistered needs a Kafka that lists fenced brokers: before 4.0 an absent broker may be registered.
 	notRegistered = listed("not-registered", "Kafka, which lists fenced brokers, does not list the selected broker", "the broker not to be registered",
-		func(f *Facts, told bool, b kafka.Broker, found bool) transitions.Verdict {
-			return transitions.If(told && !found, f.name(b.ID)+" may be registered")
+		func(f *Facts, marked bool, b kafka.Broker, found bool) transitions.Verdict {
+			return transitions.If(marked && !found, f.name(b.ID)+" may be registered")
 		})
 	fenced = listed("broker-fenced", "Kafka lists the selected broker as fenced", "Kafka to report the broker as fenced",
 		func(f *Facts, _ bool, b kafka.Broker, found bool) transitions.Verdict {
@@ -218,23 +218,23 @@ var (
 		})
 	// sessionEnded accepts what led here: a fenced broker, or before 4.0 one that is absent.
 	sessionEnded = listed("session-ended", "Kafka lists the selected broker as fenced, or does not list fenced brokers and does not list it", "the session of the broker to have ended",
-		func(f *Facts, told bool, b kafka.Broker, found bool) transitions.Verdict {
-			return transitions.If(found && b.Fencing == kafka.Fenced || !told && !found, registration(f, b, found))
+		func(f *Facts, marked bool, b kafka.Broker, found bool) transitions.Verdict {
+			return transitions.If(found && b.Fencing == kafka.Fenced || !marked && !found, registration(f, b, found))
 		})
 	unlisted = listed("broker-unlisted", "Kafka does not list the selected broker", "Kafka not to list the broker",
 		func(f *Facts, _ bool, b kafka.Broker, found bool) transitions.Verdict {
 			return transitions.If(!found, f.name(b.ID)+" is registered again")
 		})
 	absent = listed("broker-absent", "Kafka, which does not list fenced brokers, does not list the selected broker", "Kafka not to list the broker",
-		func(f *Facts, told bool, b kafka.Broker, found bool) transitions.Verdict {
-			return transitions.If(!told && !found, registration(f, b, found))
+		func(f *Facts, marked bool, b kafka.Broker, found bool) transitions.Verdict {
+			return transitions.If(!marked && !found, registration(f, b, found))
 		})
 	// absentForSession is satisfied by an answer that is one session timeout younger than the answer that led here.
 	absentForSession = listed("absent-for-a-session", "Kafka still does not list the selected broker after a session timeout", "Kafka not to list the broker for a session timeout",
-		func(f *Facts, told bool, b kafka.Broker, found bool) transitions.Verdict {
+		func(f *Facts, marked bool, b kafka.Broker, found bool) transitions.Verdict {
 			until := f.EnteredAt.Add(f.SessionTimeout)
 			switch {
-			case told || found:
+			case marked || found:
 				return transitions.Deny(registration(f, b, found))
 			case f.Brokers.At().Before(until):
 				return transitions.Deny("the session of " + f.name(b.ID) + " may not have ended yet")

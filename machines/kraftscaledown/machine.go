@@ -151,7 +151,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			{Event: "drain-withdrawn", From: Cordoning, To: EndingDrain, When: withdrawn, Outranks: true, Doc: "the drain is not requested any more, or cannot continue"},
 			{Event: "cordoned", From: Cordoning, To: Draining, When: cordonSet, Awaited: true, Doc: "the broker gets no new replicas"},
 			{Event: "drain-withdrawn", From: Draining, To: EndingDrain, When: withdrawn, Outranks: true, Doc: "the drain is not requested any more, or cannot continue"},
-			{Event: "drained", From: Draining, To: EndingDrain, When: inHandEmpty, Awaited: true, Doc: "the broker holds no replica"},
+			{Event: "drained", From: Draining, To: EndingDrain, When: selectedEmpty, Awaited: true, Doc: "the broker holds no replica"},
 			{Event: "drain-refused", From: Draining, To: EndingDrain, When: not(enoughStay, "a drain that cannot end"), Doc: "too few brokers stay, since further brokers leave"},
 			{Event: "drain-ended", From: EndingDrain, To: AwaitingEmpty, When: drainEnded, Awaited: true, ClearData: true, Outranks: true, Releases: []string{heldDrain}, Doc: "nothing of the drain is left"},
 			{Event: "process-gone", From: EndingDrain, To: AwaitingEmpty, When: processGone, EvenIfUnknown: true, ClearData: true, Doc: "the cordon of a broker cannot be lifted before it runs again; its record keeps the drain"},
@@ -159,7 +159,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 
 			{Event: "stopped", From: StoppingNode, To: AwaitingGone, When: all(leaving, processGone), Awaited: true, Outranks: true, Doc: "the process of the broker is gone"},
 			{Event: "desired-again", From: StoppingNode, To: Returning, When: remains, Doc: "the broker is desired again"},
-			{Event: "replicas-found", From: StoppingNode, To: Returning, When: all(stoppedHere, not(inHandEmpty, "a replica on the broker")), Doc: "a replica was created on the broker while its process waited for its end"},
+			{Event: "replicas-found", From: StoppingNode, To: Returning, When: all(stoppedHere, not(selectedEmpty, "a replica on the broker")), Doc: "a replica was created on the broker while its process waited for its end"},
 
 			{Event: "desired-again", From: AwaitingGone, To: Returning, When: all(remains, settled), Outranks: true, Doc: "the broker is desired again"},
 			{Event: "replicas-found", From: AwaitingGone, To: Returning, When: all(stoppedHere, settled, not(nothingLeft, "a partition with a replica on the broker")), Outranks: true, EvenIfUnknown: true, Doc: "a replica was created on the broker after it was found empty"},
@@ -226,7 +226,7 @@ func (f *Facts) inferred() string {
 // stopNode repeats the check for replicas on live facts.
 var stopNode = &machines.Action[Facts, roll.Data, Effect]{
 	Name: "stop-node", Doc: "forbids the node to run as a broker in its record, and removes its pod",
-	Precondition: transitions.All(leaving, notDraining, inHandEmpty), OnPreconditionFailed: AwaitingEmpty,
+	Precondition: transitions.All(leaving, notDraining, selectedEmpty), OnPreconditionFailed: AwaitingEmpty,
 	Effects: func(f *Facts, m roll.Data) []Effect {
 		if n := f.node(m.Node); n != nil && n.Runs && !n.Ending {
 			return []Effect{{Stop: &n.ID}}

@@ -40,7 +40,7 @@ func of(changes ...change) facts {
 		Features:   transitions.Known(level(kafka.MetadataCordons), now),
 		Moves:      transitions.Known(kraftscaledown.Moves{}, now),
 		Cordons:    transitions.Known(map[int32]bool{}, now),
-		Brokers:    transitions.Known(kafka.Brokers{FencingTold: true, Brokers: []kafka.Broker{{ID: 0, Fencing: kafka.Unfenced}}}, now),
+		Brokers:    transitions.Known(kafka.Brokers{FencingReported: true, Brokers: []kafka.Broker{{ID: 0, Fencing: kafka.Unfenced}}}, now),
 	}
 	for _, c := range changes {
 		c(&f)
@@ -95,7 +95,7 @@ func listed(id int32, fencing kafka.Fencing) change {
 // old is a Kafka before 4.0, which does not list fenced brokers.
 func old(f *facts) {
 	b, _ := f.Brokers.Get()
-	b.FencingTold = false
+	b.FencingReported = false
 	for i := range b.Brokers {
 		b.Brokers[i].Fencing = kafka.FencingUnknown
 	}
@@ -272,7 +272,7 @@ func unregistering() []row {
 		in(state, "the broker is alive", 3, of(stopped(3), listed(3, kafka.Unfenced)), to(machines.EventPreconditionFailed, kraftscaledown.AwaitingEmpty)),
 		in(state, "the registrations cannot be read", 3, of(stopped(3), brokersSilent), want{WaitingFor: []string{"unregistration-confirmed"}, Blocked: []string{"session-ended"}}),
 		in(state, "Kafka confirms", 3, of(stopped(3), answered(kafkaversion.Done)), to("unregistered", releasing)),
-		in(state, "Kafka confirms, and a broker before 4.0 tells nothing else", 3, of(stopped(3), old, answered(kafkaversion.Done)), to("unregistered", releasing)),
+		in(state, "Kafka confirms, and a broker before 4.0 reports nothing else", 3, of(stopped(3), old, answered(kafkaversion.Done)), to("unregistered", releasing)),
 		in(state, "Kafka does not know the broker", 3, of(stopped(3), old, notRegistered), to("unregistered", releasing)),
 		in(state, "the registration is gone before the answer", 3, of(stopped(3), answered(kafkaversion.Asked)), waits("unregistration-confirmed")),
 		in(state, "Kafka confirms and still lists the broker", 3, of(stopped(3), fenced, answered(kafkaversion.Done)), waits("unregistration-confirmed")),

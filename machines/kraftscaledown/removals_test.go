@@ -90,7 +90,7 @@ func (w *cluster) observe(ask machines.ObserveOptions) facts {
 		}
 	}
 	cordons := map[int32]bool{}
-	partitions, dirs, brokers := kafka.Partitions{Replicas: map[int32]int{}}, map[int32]kafka.LogDirs{}, kafka.Brokers{FencingTold: true}
+	partitions, dirs, brokers := kafka.Partitions{Replicas: map[int32]int{}}, map[int32]kafka.LogDirs{}, kafka.Brokers{FencingReported: true}
 	for id, n := range w.nodes {
 		partitions.Replicas[id] = len(w.held[id])
 		if n.Runs {

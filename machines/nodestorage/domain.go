@@ -97,7 +97,7 @@ func change(f *Facts, behind int32, isr string) {
 	if known && behind >= 0 {
 		quorum = quorum.Clone()
 		quorum.Leader = 1
-		quorum.Voters[behind].LastCaughtUpMillis = kafka.NotTold
+		quorum.Voters[behind].LastCaughtUpMillis = kafka.NotReported
 		f.Roll.Quorum = transitions.Known(quorum, f.Roll.Quorum.At())
 	}
 	switch isr {

@@ -126,7 +126,7 @@ func rows() []row {
 	behind := func(ids ...int32) func(*kafka.Quorum) {
 		return func(q *kafka.Quorum) {
 			for _, id := range ids {
-				q.Voters[id].LastCaughtUpMillis = kafka.NotTold
+				q.Voters[id].LastCaughtUpMillis = kafka.NotReported
 			}
 		}
 	}

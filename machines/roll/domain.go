@@ -19,7 +19,7 @@ var errSilent = errors.New("connection refused")
 // DomainFacts returns three nodes that serve and match their desired state.
 func DomainFacts(now time.Time) Facts {
 	f := Facts{Now: now, SessionTimeout: 9 * time.Second, FetchTimeout: kafka.DefaultQuorumFetchTimeout}
-	quorum, brokers, members := kafka.Quorum{Leader: 2}, kafka.Brokers{FencingTold: true}, Members{}
+	quorum, brokers, members := kafka.Quorum{Leader: 2}, kafka.Brokers{FencingReported: true}, Members{}
 	for id := range int32(3) {
 		f.Nodes = append(f.Nodes, Node{
 			ID: id, Pod: fmt.Sprintf("pool-%d", id), Controller: true, Broker: true, Running: true, Ready: true,
@@ -87,7 +87,7 @@ func domainAnswers[F any](at func(*F) *Facts) domain.Dimension[F] {
 				return
 			}
 			q, b = q.Clone(), b.Clone()
-			q.Voters[0].LastFetchMillis, q.Voters[0].LastCaughtUpMillis, b.Brokers[0].Fencing = kafka.NotTold, kafka.NotTold, kafka.Fenced
+			q.Voters[0].LastFetchMillis, q.Voters[0].LastCaughtUpMillis, b.Brokers[0].Fencing = kafka.NotReported, kafka.NotReported, kafka.Fenced
 			f.Quorum, f.Brokers = transitions.Known(q, f.Quorum.At()), transitions.Known(b, f.Brokers.At())
 		}),
 		value("members cannot be asked", func(f *Facts) { f.Members = transitions.Unreadable[Members](errSilent) }),

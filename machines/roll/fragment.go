@@ -66,10 +66,10 @@ func (in Inclusion[F, E]) States() []machines.State[F, Data, E] {
 		wait(AwaitingISR, "a restart now would take partitions below min.insync.replicas", syncDeadline, always),
 		{
 			State:     states.State{Name: RestartingNode, Kind: states.Work, Doc: "the selected node restarts", Deadline: readyDeadline, Part: part},
-			Invariant: in.inHand(), OnTargetChange: in.OnTargetChange, Action: in.restart(),
+			Invariant: in.selected(), OnTargetChange: in.OnTargetChange, Action: in.restart(),
 		},
 		in.awaitingReady(wait),
-		wait(AwaitingInSync, "the selected node catches up until it is in sync", syncDeadline, in.inHand()),
+		wait(AwaitingInSync, "the selected node catches up until it is in sync", syncDeadline, in.selected()),
 	}
 }
 
@@ -77,14 +77,14 @@ func (in Inclusion[F, E]) awaitingReady(
 	wait func(name, doc string, deadline time.Duration, while transitions.Guard[F, Data]) machines.State[F, Data, E],
 ) machines.State[F, Data, E] {
 	if in.FirstStart {
-		return wait(AwaitingReady, "the selected node, or every node of a new cluster, starts", readyDeadline, in.inHandOrAll())
+		return wait(AwaitingReady, "the selected node, or every node of a new cluster, starts", readyDeadline, in.selectedOrNone())
 	}
-	return wait(AwaitingReady, "the selected node starts", readyDeadline, in.inHand())
+	return wait(AwaitingReady, "the selected node starts", readyDeadline, in.selected())
 }
 
 // Transitions returns the transitions of the fragment.
 func (in Inclusion[F, E]) Transitions() []machines.Transition[F, Data] {
-	return slices.Concat(in.choosing(), in.inHandTransitions())
+	return slices.Concat(in.choosing(), in.selectedTransitions())
 }
 
 // choosing returns the transitions that select the next node, and those for what blocks every node.
@@ -106,8 +106,8 @@ func (in Inclusion[F, E]) choosing() []machines.Transition[F, Data] {
 	}
 }
 
-// inHandTransitions follow the current node from its restart until it takes part again.
-func (in Inclusion[F, E]) inHandTransitions() []machines.Transition[F, Data] {
+// selectedTransitions follow the current node from its restart until it takes part again.
+func (in Inclusion[F, E]) selectedTransitions() []machines.Transition[F, Data] {
 	out := []machines.Transition[F, Data]{
 		{Event: "restarted", From: RestartingNode, To: AwaitingReady, When: in.restarted(), Awaited: true, Doc: "the pod was recreated from its desired state"},
 		{Event: "ready", From: AwaitingReady, To: AwaitingInSync, When: in.ready(), Awaited: true, Doc: "the pod is ready"},

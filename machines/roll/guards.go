@@ -49,7 +49,7 @@ func (in Inclusion[F, E]) held(by risk, name, doc string) transitions.Guard[F, D
 func (in Inclusion[F, E]) again() *machines.Choice[F, Data] {
 	return &machines.Choice[F, Data]{
 		Guard: transitions.Guard[F, Data]{
-			Name: "node-in-hand-outdated", Doc: "the selected node is down and differs from its desired state", Expected: "the selected node down and different from its desired state", Needs: ServingNeeds(),
+			Name: "selected-node-outdated", Doc: "the selected node is down and differs from its desired state", Expected: "the selected node down and different from its desired state", Needs: ServingNeeds(),
 		},
 		Pick: func(f *F, m Data) (transitions.Verdict, Data) {
 			facts := in.Facts(f)
@@ -67,12 +67,12 @@ func (in Inclusion[F, E]) again() *machines.Choice[F, Data] {
 
 // othersFirst is satisfied if another node that needs a restart serves no client, since the current node may be waiting for it.
 func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Data] {
-	return in.hand("another-down", "another node that needs a restart is down and serves no client", "another node that needs a restart and serves no client", ServingNeeds(),
-		func(f *Facts, hand *Node) transitions.Verdict {
+	return in.ofSelected("another-down", "another node that needs a restart is down and serves no client", "another node that needs a restart and serves no client", ServingNeeds(),
+		func(f *Facts, selected *Node) transitions.Verdict {
 			verdict := transitions.Deny("every other node that needs a restart is ready, starting or serving")
 			for i := range f.Nodes {
 				n := &f.Nodes[i]
-				if n.ID == hand.ID || !n.Outdated || n.Ready || n.starting(f.Now) {
+				if n.ID == selected.ID || !n.Outdated || n.Ready || n.starting(f.Now) {
 					continue
 				}
 				switch gone := Lost(f, n); gone.Answer {
@@ -89,7 +89,7 @@ func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Data] {
 
 // inVain is satisfied if the current node had time to start and no node serves: it may be waiting for the remaining nodes.
 func (in Inclusion[F, E]) inVain() transitions.Guard[F, Data] {
-	return in.hand("nothing-serves", "no node serves although the selected node had time to start", "no serving node", []transitions.Need{NeedMembers},
+	return in.ofSelected("nothing-serves", "no node serves although the selected node had time to start", "no serving node", []transitions.Need{NeedMembers},
 		func(f *Facts, n *Node) transitions.Verdict {
 			had := n.Trouble != nil || !n.StartedAt.IsZero() && !f.Now.Before(n.StartedAt.Add(patience))
 			if !had {
@@ -124,8 +124,8 @@ func (in Inclusion[F, E]) other() *machines.Choice[F, Data] {
 	}
 }
 
-// hand returns a guard about the current node. It is not satisfied if the node is missing in the facts.
-func (in Inclusion[F, E]) hand(name, doc, want string, needs []transitions.Need, ask func(*Facts, *Node) transitions.Verdict) transitions.Guard[F, Data] {
+// ofSelected returns a guard about the current node. It is not satisfied if the node is missing in the facts.
+func (in Inclusion[F, E]) ofSelected(name, doc, want string, needs []transitions.Need, ask func(*Facts, *Node) transitions.Verdict) transitions.Guard[F, Data] {
 	return transitions.Guard[F, Data]{
 		Name: name, Doc: doc, Expected: want, Needs: needs,
 		Evaluate: func(f *F, m Data) transitions.Verdict {
@@ -139,15 +139,15 @@ func (in Inclusion[F, E]) hand(name, doc, want string, needs []transitions.Need,
 	}
 }
 
-func (in Inclusion[F, E]) inHand() transitions.Guard[F, Data] {
-	return in.hand("node-in-hand", "the selected node still belongs to the cluster", "a selected node of the cluster", nil,
+func (in Inclusion[F, E]) selected() transitions.Guard[F, Data] {
+	return in.ofSelected("selected-node-exists", "the selected node still belongs to the cluster", "a selected node of the cluster", nil,
 		func(*Facts, *Node) transitions.Verdict { return transitions.Allow() })
 }
 
-// inHandOrAll is inHand, and also satisfied without a current node: then the state waits for all nodes.
-func (in Inclusion[F, E]) inHandOrAll() transitions.Guard[F, Data] {
-	return transitions.Any(in.inHand(), transitions.Guard[F, Data]{
-		Name: "nobody-in-hand", Doc: "no node is selected: the state waits for all nodes", Expected: "no selected node",
+// selectedOrNone is selected, and also satisfied without a current node: then the state waits for all nodes.
+func (in Inclusion[F, E]) selectedOrNone() transitions.Guard[F, Data] {
+	return transitions.Any(in.selected(), transitions.Guard[F, Data]{
+		Name: "no-node-selected", Doc: "no node is selected: the state waits for all nodes", Expected: "no selected node",
 		Evaluate: func(_ *F, m Data) transitions.Verdict { return transitions.If(m.Node == None, "a node is selected") },
 	})
 }
@@ -167,12 +167,12 @@ func (in Inclusion[F, E]) allReady() transitions.Guard[F, Data] {
 }
 
 func (in Inclusion[F, E]) safe() transitions.Guard[F, Data] {
-	return in.hand("restart-safe", "the selected node can be restarted safely now",
+	return in.ofSelected("restart-safe", "the selected node can be restarted safely now",
 		"every other node available, a quorum and enough in-sync replicas without the node", ServingNeeds(), Safe)
 }
 
 func (in Inclusion[F, E]) restarted() transitions.Guard[F, Data] {
-	return in.hand("node-restarted", "the pod of the selected node exists and is up to date", "a new pod of the selected node", nil,
+	return in.ofSelected("node-restarted", "the pod of the selected node exists and is up to date", "a new pod of the selected node", nil,
 		func(_ *Facts, n *Node) transitions.Verdict {
 			switch {
 			case !n.Running:
@@ -214,13 +214,13 @@ func (in Inclusion[F, E]) ready() transitions.Guard[F, Data] {
 }
 
 func (in Inclusion[F, E]) unready() transitions.Guard[F, Data] {
-	return in.hand("node-not-ready", "the pod of the selected node is not ready", "the pod of the selected node not ready", nil,
+	return in.ofSelected("node-not-ready", "the pod of the selected node is not ready", "the pod of the selected node not ready", nil,
 		func(_ *Facts, n *Node) transitions.Verdict {
 			return transitions.If(!(n.Running && n.Ready), n.Name()+" is ready")
 		})
 }
 
 func (in Inclusion[F, E]) inSync() transitions.Guard[F, Data] {
-	return in.hand("in-sync", "the selected node is in every ISR again and has caught up with the quorum", "the selected node back in sync",
+	return in.ofSelected("in-sync", "the selected node is in every ISR again and has caught up with the quorum", "the selected node back in sync",
 		[]transitions.Need{NeedBrokers, NeedPartitions, NeedQuorum}, InSync)
 }

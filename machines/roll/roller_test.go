@@ -121,7 +121,7 @@ func play(t *testing.T, c *rollerCase) []int32 {
 
 // answers are what Kafka and the nodes themselves say: those that are ready serve, and all others do not.
 func answers(f *Facts) {
-	brokers, members := kafka.Brokers{FencingTold: true}, Members{}
+	brokers, members := kafka.Brokers{FencingReported: true}, Members{}
 	quorum, _ := f.Quorum.Get()
 	quorum = quorum.Clone()
 	for i := range f.Nodes {

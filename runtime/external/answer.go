@@ -21,7 +21,7 @@ const (
 	Refused AnswerState = "refused"
 	// Failed: the command was never sent.
 	Failed AnswerState = "failed"
-	// Unknown: the command may have been executed, may still be, or never will be. Only a read can tell.
+	// Unknown: the command may have been executed, may still be, or never will be. Only a read can find out.
 	Unknown AnswerState = "unknown"
 )
 

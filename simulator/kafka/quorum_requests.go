@@ -38,7 +38,7 @@ func (c *Cluster) quorum() client.Quorum {
 }
 
 func (c *Cluster) replica(id int32) client.QuorumReplica {
-	r := client.QuorumReplica{ID: id, LogEndOffset: client.NotTold, LastFetchMillis: client.NotTold, LastCaughtUpMillis: client.NotTold}
+	r := client.QuorumReplica{ID: id, LogEndOffset: client.NotReported, LastFetchMillis: client.NotReported, LastCaughtUpMillis: client.NotReported}
 	i := c.nodeIndex(id)
 	if i < 0 {
 		return r

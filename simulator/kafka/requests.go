@@ -87,7 +87,7 @@ func (c *Cluster) DescribeCluster(via int32, version int16, fenced bool, endpoin
 			return wrongEndpoint(version, endpoints)
 		}
 		marked := fenced && version >= 2
-		answer = client.Brokers{ClusterID: c.ID, FencingTold: marked, Brokers: c.asKnownBy(n).brokers(marked)}
+		answer = client.Brokers{ClusterID: c.ID, FencingReported: marked, Brokers: c.asKnownBy(n).brokers(marked)}
 		return nil
 	})
 	return answer, err
@@ -111,7 +111,7 @@ func (c *Cluster) brokers(fencing bool) []client.Broker {
 		if r.Fenced && !fencing {
 			continue
 		}
-		b := client.Broker{ID: r.ID, Epoch: client.NotTold}
+		b := client.Broker{ID: r.ID, Epoch: client.NotReported}
 		if n, ok := c.Node(r.ID); ok {
 			b.Host, b.Port = n.Host, n.Port
 		}

@@ -26,7 +26,7 @@ func (v *visit) start() {
 	p := v.p
 	p.Initialized, p.StartedAt, p.Aged, p.Ready, p.Due = true, v.Now, 0, false, 0
 	p.Step = Running
-	v.tell("Started", "Started container %s", mainContainer(v.Pod))
+	v.event("Started", "Started container %s", mainContainer(v.Pod))
 	p.ProbeAt, p.Misses = v.Now+probeOf(v.Pod).delay, 0
 	if end := v.host.Start(v.Pod, v.Mounts, v.Now); end.Code != 0 {
 		v.exited(Exit{At: v.Now, StartedAt: v.Now, End: end})
@@ -133,7 +133,7 @@ func (v *visit) stop() {
 	if grace := v.Pod.DeletionGracePeriodSeconds; grace != nil {
 		delay = min(delay, *grace*1000)
 	}
-	v.tell("Killing", "Stopping container %s", mainContainer(v.Pod))
+	v.event("Killing", "Stopping container %s", mainContainer(v.Pod))
 	v.host.Stop(*p, v.Now)
 	p.Step = Stopping
 	v.wait(delay)

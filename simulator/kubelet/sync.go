@@ -112,7 +112,7 @@ func (v *visit) enter(step Step, delay int64) {
 	v.wait(v.pods.Delays.jittered(delay, v.p))
 }
 
-func (v *visit) tell(reason, format string, args ...any) {
+func (v *visit) event(reason, format string, args ...any) {
 	v.out.Events = append(v.out.Events, Event{Type: corev1.EventTypeNormal, Reason: reason, Message: fmt.Sprintf(format, args...)})
 }
 
@@ -161,7 +161,7 @@ func (v *visit) schedule() {
 		}
 		p.Step, p.Node = Bound, v.chooseNode()
 		v.out.Bind = p.Node
-		v.tell("Scheduled", "Successfully assigned %s/%s to %s", p.Namespace, p.Name, p.Node)
+		v.event("Scheduled", "Successfully assigned %s/%s to %s", p.Namespace, p.Name, p.Node)
 		v.wait(retry) // bind again if the binding does not appear
 	}
 }

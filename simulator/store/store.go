@@ -110,7 +110,7 @@ func (s *Store) create(object client.Object) error {
 		return err
 	}
 	s.answer(gvk, object)
-	s.tell("create", "", object)
+	s.report("create", "", object)
 	return nil
 }
 
@@ -119,7 +119,7 @@ func (s *Store) answer(gvk schema.GroupVersionKind, object client.Object) {
 	Set(object, s.objects.Find(gvk, client.ObjectKeyFromObject(object)).Object.DeepCopyObject())
 }
 
-func (s *Store) tell(verb, subresource string, object client.Object) {
+func (s *Store) report(verb, subresource string, object client.Object) {
 	if s.Written != nil {
 		s.Written(Write{Verb: verb, Subresource: subresource, Object: object})
 	}
@@ -151,7 +151,7 @@ func (s *Store) update(object client.Object, status bool) error {
 	if status {
 		subresource = "status"
 	}
-	s.tell("update", subresource, object)
+	s.report("update", subresource, object)
 	return nil
 }
 
@@ -206,11 +206,11 @@ func (s *Store) delete(object client.Object, uid types.UID, revision string, for
 	gvk, old := r.Kind, r.Object
 	if len(old.GetFinalizers()) == 0 && (force || !bound(old)) {
 		s.remove(gvk, old)
-		s.tell("delete", "", old)
+		s.report("delete", "", old)
 		return nil
 	}
 	if old.GetDeletionTimestamp() == nil {
-		s.tell("delete", "", s.mark(gvk, old))
+		s.report("delete", "", s.mark(gvk, old))
 	}
 	return nil
 }

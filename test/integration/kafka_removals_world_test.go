@@ -28,8 +28,8 @@ type shrinking struct{ *estate }
 const (
 	// leaver is the broker that is removed first.
 	leaver int32 = 2
-	// beforeFencingTold is a release that does not list fenced brokers.
-	beforeFencingTold = "3.9.2"
+	// beforeFencingReported is a release that does not list fenced brokers.
+	beforeFencingReported = "3.9.2"
 )
 
 // stateNamed returns the state after which a cluster of a scene was named.
@@ -46,7 +46,7 @@ func stateNamed(name string) string {
 func (shrinking) Make(namespace, name string) lifecycle.Object {
 	version := newest
 	if stateNamed(name) == kraftscaledown.AwaitingSession {
-		version = beforeFencingTold
+		version = beforeFencingReported
 	}
 	return kafkaOf(namespace, name, version, "", 1)
 }

@@ -71,7 +71,7 @@ func FuzzBrokersAnswer(f *testing.F) {
 			t.Fatalf("brokers %+v of %v", got.Brokers, ids)
 		}
 		for _, b := range got.Brokers {
-			if got.FencingTold == (b.Fencing == kafka.Fencing("")) && version >= 2 {
+			if got.FencingReported == (b.Fencing == kafka.Fencing("")) && version >= 2 {
 				t.Fatalf("broker %+v of version %d", b, version)
 			}
 		}

@@ -96,13 +96,13 @@ func (c *Client) askBroker(ctx context.Context, id int32, addr string) kafka.Rol
 	if err != nil {
 		return failedReport(err)
 	}
-	brokers := kafka.Brokers{FencingTold: answer.Version >= 2}
+	brokers := kafka.Brokers{FencingReported: answer.Version >= 2}
 	for _, b := range answer.Brokers {
 		if b.NodeID != id {
 			continue
 		}
 		registration := kafka.Broker{ID: id}
-		if brokers.FencingTold && b.IsFenced {
+		if brokers.FencingReported && b.IsFenced {
 			registration.Fencing = kafka.Fenced
 		}
 		brokers.Brokers = []kafka.Broker{registration}

@@ -99,16 +99,16 @@ func (c *Client) describeCluster(ctx context.Context, put func(context.Context, 
 }
 
 func brokersOf(resp *sarama.DescribeClusterResponse) kafka.Brokers {
-	out := kafka.Brokers{ClusterID: resp.ClusterID, FencingTold: resp.Version >= 2, Brokers: []kafka.Broker{}}
+	out := kafka.Brokers{ClusterID: resp.ClusterID, FencingReported: resp.Version >= 2, Brokers: []kafka.Broker{}}
 	for _, b := range resp.Brokers {
-		broker := kafka.Broker{ID: b.BrokerID, Host: b.Host, Port: b.Port, Epoch: kafka.NotTold}
+		broker := kafka.Broker{ID: b.BrokerID, Host: b.Host, Port: b.Port, Epoch: kafka.NotReported}
 		if b.Rack != nil {
 			broker.Rack = *b.Rack
 		}
-		if out.FencingTold {
+		if out.FencingReported {
 			broker.Fencing = kafka.Unfenced
 		}
-		if out.FencingTold && b.IsFenced {
+		if out.FencingReported && b.IsFenced {
 			broker.Fencing = kafka.Fenced
 		}
 		out.Brokers = append(out.Brokers, broker)

@@ -110,7 +110,7 @@ func (t *scope) abandoned(set *corev1beta2.StrimziPodSet) bool {
 	}
 	for i := range t.snapshot.Nodes {
 		if n := &t.snapshot.Nodes[i]; n.PodName == mark.Pod {
-			return !inHand(t.kafka, n.ID, roll.RestartingNode) || t.unchanged(n, mark)
+			return !selected(t.kafka, n.ID, roll.RestartingNode) || t.unchanged(n, mark)
 		}
 	}
 	return true
@@ -125,8 +125,8 @@ func (t *scope) unchanged(n *observation.Node, mark restarting.Mark) bool {
 	return rolled && n.Pod.UID != mark.UID && n.Entry.Exists && n.Entry.Revision == t.snapshot.WantedRevision(n)
 }
 
-// inHand reports whether the node is the current one of a lifecycle in one of the states of a roll. In a paused cluster it never is.
-func inHand(kafka *kafkav1beta2.Kafka, id int32, in ...string) bool {
+// selected reports whether the node is the current one of a lifecycle in one of the states of a roll. In a paused cluster it never is.
+func selected(kafka *kafkav1beta2.Kafka, id int32, in ...string) bool {
 	return !lifecycle.IsPaused(kafka, labels.Pause) && slices.ContainsFunc(kafka.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
 		return holds(&e, id, in...)
 	})

@@ -38,11 +38,11 @@ func (t *scope) restartable(pool string) []types.UID {
 	return pods
 }
 
-// restarted reports whether every requested restart in the pool is complete: no node is due or in the hand of a lifecycle, and
+// restarted reports whether every requested restart in the pool is complete: no node is due or selected by a lifecycle, and
 // those that are desired are ready.
 func (t *scope) restarted(pool string) bool {
 	return !slices.ContainsFunc(t.snapshot.Nodes, func(n observation.Node) bool {
 		return n.Pool == pool && (n.Pod.RestartDue || n.Wanted && !n.Pod.Ready ||
-			inHand(t.kafka, n.ID, roll.RestartingNode, roll.AwaitingReady, roll.AwaitingInSync))
+			selected(t.kafka, n.ID, roll.RestartingNode, roll.AwaitingReady, roll.AwaitingInSync))
 	})
 }

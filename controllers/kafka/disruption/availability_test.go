@@ -21,7 +21,7 @@ var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 // snapshot is a live observation of two brokers, ready for an hour, with answers from Kafka of now.
 func snapshot() *observation.Snapshot {
 	v := &observation.Snapshot{Now: noon}
-	brokers := kafkaclient.Brokers{FencingTold: true}
+	brokers := kafkaclient.Brokers{FencingReported: true}
 	for id := range int32(2) {
 		v.Nodes = append(v.Nodes, observation.Node{
 			ID: id, Pool: "p", PodName: fmt.Sprint("c-p-", id), Wanted: true, RolesRunning: observation.Roles{Broker: true},
@@ -48,7 +48,7 @@ func TestAvailability(t *testing.T) {
 		return func(v *observation.Snapshot) { change(&v.Nodes[1].Pod) }
 	}
 	fenced := func(v *observation.Snapshot) {
-		v.Brokers = transitions.Known(kafkaclient.Brokers{FencingTold: true, Brokers: []kafkaclient.Broker{
+		v.Brokers = transitions.Known(kafkaclient.Brokers{FencingReported: true, Brokers: []kafkaclient.Broker{
 			{ID: 0, Fencing: kafkaclient.Unfenced}, {ID: 1, Fencing: kafkaclient.Fenced},
 		}}, noon)
 	}

@@ -144,7 +144,7 @@ func containerTrouble(c *corev1.ContainerStatus, now time.Time) *transitions.Pro
 		if end.Reason == "OOMKilled" {
 			return transitions.Problemf(roll.OutOfMemory, "container %s ran out of memory", c.Name)
 		}
-		if words := tellingLine(end.Message); words != "" {
+		if words := informativeLine(end.Message); words != "" {
 			return shortProblem(roll.ContainerDied, "container %s died: %s", c.Name, words)
 		}
 		return transitions.Problemf(roll.ContainerDied, "container %s died with exit code %d", c.Name, end.ExitCode)
@@ -152,22 +152,22 @@ func containerTrouble(c *corev1.ContainerStatus, now time.Time) *transitions.Pro
 	return nil
 }
 
-// tellingLine returns the most informative line at the end of a log: the last one that names an exception or an error, else the
+// informativeLine returns the most informative line at the end of a log: the last one that names an exception or an error, else the
 // last one that is not part of a stack trace.
-func tellingLine(log string) string {
-	last, telling := "", ""
+func informativeLine(log string) string {
+	last, informative := "", ""
 	for line := range strings.SplitSeq(log, "\n") {
 		text := strings.TrimSpace(line)
 		switch {
 		case text == "", strings.HasPrefix(text, "at "), strings.HasPrefix(text, "... "):
 			continue
 		case strings.Contains(text, "Exception: "), strings.Contains(text, "Error: "), strings.Contains(text, "ERROR "), strings.Contains(text, "FATAL "):
-			telling = text
+			informative = text
 		}
 		last = text
 	}
-	if telling != "" {
-		last = telling
+	if informative != "" {
+		last = informative
 	}
 	return withoutTime(last)
 }

@@ -14,7 +14,7 @@ import (
 // fenced brokers, does not list it.
 func released(v *observation.Snapshot, id int32) bool {
 	brokers, known := observation.Known(v.SeenBrokers)
-	if !known || !brokers.FencingTold || v.IDs.Refusal != nil || v.Identity.Mismatch != nil || v.Node(id) != nil {
+	if !known || !brokers.FencingReported || v.IDs.Refusal != nil || v.Identity.Mismatch != nil || v.Node(id) != nil {
 		return false
 	}
 	for _, a := range v.IDs.Pools {

@@ -53,7 +53,7 @@ func TestWantedVersion(t *testing.T) {
 		"records of removed nodes are all that is left":        {nodes: []observation.Node{gone("4.0.1"), gone("4.1.1")}, want: "4.0.1", warns: keeps("4.0.1")},
 		"a cluster that is newer than the default":             {nodes: []observation.Node{runs("4.3.0")}, want: "4.3.0"},
 		"a version that this table does not have is kept":      {nodes: []observation.Node{runs("3.9.1")}, want: "3.9.1", warns: keeps("3.9.1")},
-		"an annotation that is no version tells nothing":       {nodes: []observation.Node{runs("latest"), runs("4.1.1")}, want: "4.1.1", warns: keeps("4.1.1")},
+		"an annotation that is no version is no evidence":      {nodes: []observation.Node{runs("latest"), runs("4.1.1")}, want: "4.1.1", warns: keeps("4.1.1")},
 		"a status that is no version is the decision's to say": {status: "latest", want: "4.2.0"},
 	} {
 		t.Run(name, func(t *testing.T) {

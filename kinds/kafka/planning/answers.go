@@ -16,7 +16,7 @@ import (
 // finalized returns the level of metadata.version: from the World document, else from the status, else the highest level that every
 // process supports. It returns 0 if the level of the name in the status is unknown: no other level may replace it.
 func (b *background) finalized() int16 {
-	if level, err := metadataLevel(b.told.MetadataVersion); err == nil {
+	if level, err := metadataLevel(b.declared.MetadataVersion); err == nil {
 		return level
 	}
 	text := b.kafka.Status.KafkaMetadataVersion
@@ -89,12 +89,12 @@ func (b *background) answers(ran []process) error {
 	b.logs()
 	b.refusals()
 	c := b.world.Kafka
-	for id, lag := range b.told.Lag {
+	for id, lag := range b.declared.Lag {
 		if n, err := nodeID(id); err == nil {
 			c.SetVoterLag(n, lag)
 		}
 	}
-	c.Unreachable = b.told.Unreachable
+	c.Unreachable = b.declared.Unreachable
 	c.Tick(b.system.Now)
 	return nil
 }
@@ -108,7 +108,7 @@ func (b *background) levels() {
 			want[f.Name] = f.Level
 		}
 	}
-	maps.Copy(want, b.told.Features)
+	maps.Copy(want, b.declared.Features)
 	c.Finalized = nil
 	for _, name := range sortedKeys(want) {
 		if want[name] > 0 {
@@ -118,10 +118,10 @@ func (b *background) levels() {
 	for i := range c.Nodes {
 		c.Nodes[i].Replays, c.Nodes[i].SnapshotAt = nil, 0
 	}
-	if b.told.MetadataVersion == "" {
+	if b.declared.MetadataVersion == "" {
 		b.env.Assume(b.name, "%s", b.finalizedWhy())
 	}
-	if len(b.told.Features) == 0 && len(c.Finalized) > 1 {
+	if len(b.declared.Features) == 0 && len(c.Finalized) > 1 {
 		var names []string
 		for _, f := range c.Finalized {
 			if f.Name != versions.FeatureMetadata {
@@ -135,7 +135,7 @@ func (b *background) levels() {
 // registrations sets the registered brokers: those of the World document, else those with a process.
 func (b *background) registrations(ran []process) error {
 	c := b.world.Kafka
-	if b.told.RegisteredBrokers == nil {
+	if b.declared.RegisteredBrokers == nil {
 		var ids []string
 		for i := range c.Registrations {
 			ids = append(ids, strconv.Itoa(int(c.Registrations[i].ID)))
@@ -143,9 +143,9 @@ func (b *background) registrations(ran []process) error {
 		b.env.Assume(b.name, "the registered brokers are %s: those that have a node", plan.Few(ids))
 	} else {
 		c.Registrations = slices.DeleteFunc(c.Registrations, func(r kafka.Registration) bool {
-			return !slices.Contains(b.told.RegisteredBrokers, r.ID)
+			return !slices.Contains(b.declared.RegisteredBrokers, r.ID)
 		})
-		for _, id := range b.told.RegisteredBrokers {
+		for _, id := range b.declared.RegisteredBrokers {
 			if _, registered := c.Registration(id); registered {
 				continue
 			}
@@ -156,7 +156,7 @@ func (b *background) registrations(ran []process) error {
 		}
 	}
 	for i := range c.Registrations {
-		if slices.Contains(b.told.Fenced, c.Registrations[i].ID) {
+		if slices.Contains(b.declared.Fenced, c.Registrations[i].ID) {
 			c.Registrations[i].Fenced, c.Registrations[i].SessionEnds = true, 0
 		}
 	}
@@ -189,12 +189,12 @@ func (b *background) partitions(ran []process) {
 	properties, _ := b.kafka.Spec.Kafka.Properties()
 	minISR := number(properties["min.insync.replicas"], 1)
 	replication := int(number(properties["default.replication.factor"], 3))
-	for _, name := range sortedKeys(b.told.OutOfSync) {
+	for _, name := range sortedKeys(b.declared.OutOfSync) {
 		topic, index, err := partition(name)
 		if err != nil {
 			continue
 		}
-		out := b.told.OutOfSync[name]
+		out := b.declared.OutOfSync[name]
 		replicas := spread(out, brokers, int(index), max(replication, len(out)+1))
 		c.CreatePartition(topic, index, minISR, replicas...)
 		for _, id := range out {
@@ -202,16 +202,16 @@ func (b *background) partitions(ran []process) {
 		}
 		b.env.Assume(b.name, "partition %s has replicas on %s and needs %d in sync", name, plan.Few(words(replicas)), minISR)
 	}
-	for _, text := range sortedKeys(b.told.Replicas) {
+	for _, text := range sortedKeys(b.declared.Replicas) {
 		id, err := nodeID(text)
 		if err != nil {
 			continue
 		}
-		for i := range b.told.Replicas[text] {
+		for i := range b.declared.Replicas[text] {
 			c.CreatePartition("held-by-"+text, i, minISR, spread([]int32{id}, brokers, int(i), replication)...)
 		}
 	}
-	if len(b.told.OutOfSync) == 0 {
+	if len(b.declared.OutOfSync) == 0 {
 		b.env.Assume(b.name, "every partition has all its replicas in sync and can spare any one of them")
 	}
 }
@@ -249,13 +249,13 @@ func number(text string, otherwise int32) int32 {
 
 // logs adds the levels that are still replayed from a node's log.
 func (b *background) logs() {
-	for _, text := range sortedKeys(b.told.LogHolds) {
+	for _, text := range sortedKeys(b.declared.LogHolds) {
 		id, err := nodeID(text)
 		if err != nil {
 			continue
 		}
-		for _, feature := range sortedKeys(b.told.LogHolds[text]) {
-			if level, err := b.told.LogHolds[text][feature].of(feature); err == nil {
+		for _, feature := range sortedKeys(b.declared.LogHolds[text]) {
+			if level, err := b.declared.LogHolds[text][feature].of(feature); err == nil {
 				b.world.Kafka.HoldInLog(id, kafka.FeatureLevel{Name: feature, Level: level})
 			}
 		}
@@ -269,12 +269,12 @@ func (b *background) refusals() {
 			b.world.Kafka.AddFault(kafka.Fault{Request: request, Kind: kafka.Refuse, Target: target, Code: code, Message: message})
 		}
 	}
-	if text := b.told.Refuse.UpdateFeatures; text != "" {
+	if text := b.declared.Refuse.UpdateFeatures; text != "" {
 		refuse(kafka.RequestUpdateFeatures, kafka.None, text)
 	}
-	for _, id := range sortedKeys(b.told.Refuse.UnregisterBroker) {
+	for _, id := range sortedKeys(b.declared.Refuse.UnregisterBroker) {
 		if n, err := nodeID(id); err == nil {
-			refuse(kafka.RequestUnregisterBroker, n, b.told.Refuse.UnregisterBroker[id])
+			refuse(kafka.RequestUnregisterBroker, n, b.declared.Refuse.UnregisterBroker[id])
 		}
 	}
 }

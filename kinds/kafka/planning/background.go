@@ -32,7 +32,7 @@ type background struct {
 	snapshot observation.Snapshot
 	// rendered holds the manifests of the nodes that exist.
 	rendered *render.Cluster
-	told     KafkaWorld
+	declared KafkaWorld
 }
 
 // process of a node that runs when the plan starts, or ran before.
@@ -46,7 +46,7 @@ type process struct {
 }
 
 func (b *background) bring(ctx context.Context) error {
-	b.told = b.section.Clusters[b.kafka.Name]
+	b.declared = b.section.Clusters[b.kafka.Name]
 	b.world = b.system.Cluster(b.name)
 	if err := b.look(ctx); err != nil {
 		return err
@@ -63,7 +63,7 @@ func (b *background) bring(ctx context.Context) error {
 	}
 	b.noteStrangers()
 	if len(ran) == 0 {
-		b.world.Kafka.Unreachable = b.told.Unreachable
+		b.world.Kafka.Unreachable = b.declared.Unreachable
 		return nil
 	}
 	byStart(ran)

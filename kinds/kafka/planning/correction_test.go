@@ -39,7 +39,7 @@ func TestMakeAppliesACorrectionToTheNodeThatIsRestarted(t *testing.T) {
 		t.Errorf("%s with %s:\n%s", p.Result, l.state(), p.Text(plan.TextOptions{}))
 	}
 	if path := lifecycleOf(t, p, "version").Path; len(path) == 0 || path[0].Event != "outdated-again" {
-		t.Errorf("the node in hand does not go first:\n%s", p.Text(plan.TextOptions{}))
+		t.Errorf("the selected node does not go first:\n%s", p.Text(plan.TextOptions{}))
 	}
 }
 

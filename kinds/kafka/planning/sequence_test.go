@@ -152,7 +152,7 @@ func (l *lived) mark(version string) {
 	}
 }
 
-// state of the cluster, as its status and its pods tell.
+// state of the cluster, as its status and its pods show.
 func (l *lived) state() string {
 	k := l.kafka()
 	seen := map[string]bool{}

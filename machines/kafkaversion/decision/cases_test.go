@@ -170,7 +170,7 @@ type decided struct {
 	FromKnown *bool `yaml:"from_known"`
 	Metadata  string
 	Warns     bool    `yaml:"log_warning"`
-	Condition *string // none: nobody but the log is told
+	Condition *string // none: it is only logged
 	Error     *struct{ Kind string }
 }
 
@@ -212,7 +212,7 @@ func (want *decided) difference(t *testing.T, d decision.Decision) string {
 
 func TestDecideCasesOfTheMetadataRule(t *testing.T) {
 	const page = "0101-levels-not-text.md"
-	tooNew := elsewhere{"a wanted metadata version that is ignored is told in the status, not in the log alone", page}
+	tooNew := elsewhere{"a wanted metadata version that is ignored is shown in the status, and not only logged", page}
 	on := differencesOnPurpose(map[string]elsewhere{
 		"no change with desired too new keeps the current one":           {tooNew.reason, tooNew.page},
 		"no change with desired too new and no current uses the default": {tooNew.reason, tooNew.page},

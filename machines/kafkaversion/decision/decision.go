@@ -52,8 +52,8 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	// OutcomeCannotTell: a fact that the answer depends on is unreadable. The change waits.
-	OutcomeCannotTell Outcome = iota
+	// OutcomeUndecided: a fact that the answer depends on is unreadable. The change waits.
+	OutcomeUndecided Outcome = iota
 	// OutcomeAllowed: every node may be restarted on the desired version.
 	OutcomeAllowed
 	// OutcomeRefused: the change is not permitted until a user changes something.
@@ -68,7 +68,7 @@ func (o Outcome) String() string {
 	case OutcomeRefused:
 		return "refused"
 	default:
-		return "cannot tell"
+		return "undecided"
 	}
 }
 
@@ -130,7 +130,7 @@ type Decision struct {
 	// place and the remedy. Both are empty for an allowed outcome.
 	Reason  Reason
 	Message string
-	// Unreadable lists the features whose unknown level causes OutcomeCannotTell.
+	// Unreadable lists the features whose unknown level causes OutcomeUndecided.
 	Unreadable []string
 	Metadata   MetadataPlan
 	Warnings   []Warning

@@ -49,9 +49,9 @@ func runSituations(t *testing.T, cases map[string]situationCase) {
 }
 
 const (
-	allowed    = decision.OutcomeAllowed
-	refused    = decision.OutcomeRefused
-	cannotTell = decision.OutcomeCannotTell
+	allowed   = decision.OutcomeAllowed
+	refused   = decision.OutcomeRefused
+	undecided = decision.OutcomeUndecided
 
 	install = decision.DirectionInstall
 	stay    = decision.DirectionStay
@@ -101,7 +101,7 @@ func TestDecideWithoutPods(t *testing.T) {
 		},
 		"the status alone names a newer version and no level": {
 			situation: decision.Situation{WantedVersion: "4.2.0", RecordedVersion: "4.3.1", Finalized: silent()},
-			want: made{Outcome: cannotTell, Direction: down, From: "4.3.1", To: "4.2.0",
+			want: made{Outcome: undecided, Direction: down, From: "4.3.1", To: "4.2.0",
 				Reason: decision.ReasonLevelsUnreadable, Unreadable: []string{"metadata.version"}},
 			says: []string{"metadata.version", "connection refused", "4.3.1", `spec.kafka.version to "4.3.1"`},
 		},
@@ -403,9 +403,9 @@ func TestDecideLevels(t *testing.T) {
 
 // The words go into messages, logs and metrics.
 func TestDecisionStrings(t *testing.T) {
-	want := []string{"unknown", "install", "none", "up", "down", "build", "cannot tell", "allowed", "refused", "none", "raise", "lower", "unreadable"}
+	want := []string{"unknown", "install", "none", "up", "down", "build", "undecided", "allowed", "refused", "none", "raise", "lower", "unreadable"}
 	got := []string{decision.DirectionUnknown.String(), install.String(), stay.String(), up.String(), down.String(), build.String(),
-		cannotTell.String(), allowed.String(), refused.String(), decision.MetadataKeep.String(), decision.MetadataRaise.String(),
+		undecided.String(), allowed.String(), refused.String(), decision.MetadataKeep.String(), decision.MetadataRaise.String(),
 		decision.MetadataLower.String(), decision.MetadataUnreadable.String()}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("words (-want +got):\n%s", diff)

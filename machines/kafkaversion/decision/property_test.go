@@ -163,7 +163,7 @@ func TestDecideGivesAReasonForEveryStop(t *testing.T) {
 		if stopped != (d.Reason != "") || stopped != (d.Message != "") {
 			t.Fatalf("%s with reason %q and message %q", d.Outcome, d.Reason, d.Message)
 		}
-		if (d.Outcome == decision.OutcomeCannotTell) != (len(d.Unreadable) > 0) {
+		if (d.Outcome == decision.OutcomeUndecided) != (len(d.Unreadable) > 0) {
 			t.Fatalf("%s, unreadable %v", d.Outcome, d.Unreadable)
 		}
 		if strings.Contains(d.Message, "%!") || strings.Contains(d.Message, "  ") || strings.Contains(d.Message, "Kafka  ") {

@@ -8,7 +8,7 @@ import (
 
 func TestDecideUnreadableLevels(t *testing.T) {
 	waits := func(from, to string, features ...string) made {
-		return made{Outcome: cannotTell, Direction: down, From: from, To: to, Reason: decision.ReasonLevelsUnreadable, Unreadable: features}
+		return made{Outcome: undecided, Direction: down, From: from, To: to, Reason: decision.ReasonLevelsUnreadable, Unreadable: features}
 	}
 	runSituations(t, map[string]situationCase{
 		"down waits": {
@@ -111,7 +111,7 @@ func TestDecideUnreadableLevels(t *testing.T) {
 		},
 		"up waits where the new version dropped levels of the old": {
 			situation: decision.Situation{WantedVersion: "4.0.2", Nodes: running("3.9.2"), Finalized: silent()},
-			want: made{Outcome: cannotTell, Direction: up, From: "3.9.2", To: "4.0.2", Reason: decision.ReasonLevelsUnreadable,
+			want: made{Outcome: undecided, Direction: up, From: "3.9.2", To: "4.0.2", Reason: decision.ReasonLevelsUnreadable,
 				Unreadable: []string{"metadata.version"}},
 			says: []string{"3.9.2 may be at a level that 4.0.2 no longer supports"},
 		},
@@ -122,7 +122,7 @@ func TestDecideUnreadableLevels(t *testing.T) {
 		},
 		"up from an unknown version waits when nothing says the level": {
 			situation: decision.Situation{WantedVersion: "4.3.1", Nodes: running("3.99.0"), Finalized: silent()},
-			want: made{Outcome: cannotTell, Direction: up, From: "3.99.0", To: "4.3.1", Reason: decision.ReasonLevelsUnreadable,
+			want: made{Outcome: undecided, Direction: up, From: "3.99.0", To: "4.3.1", Reason: decision.ReasonLevelsUnreadable,
 				Unreadable: []string{"metadata.version"}},
 		},
 		"up from an unknown version trusts the recorded level": {

@@ -41,7 +41,7 @@ func Split(controllers, brokers int, changes ...Change) roll.Facts {
 
 func facts(n int, role func(*roll.Node), changes []Change) roll.Facts {
 	f := roll.Facts{Now: Now, SessionTimeout: sessionTimeout, FetchTimeout: kafka.DefaultQuorumFetchTimeout}
-	quorum, brokers := kafka.Quorum{}, kafka.Brokers{FencingTold: true}
+	quorum, brokers := kafka.Quorum{}, kafka.Brokers{FencingReported: true}
 	members := roll.Members{}
 	for id := range int32(n) { //nolint:gosec // nolint:gosec // a small number
 		node := roll.Node{

@@ -69,7 +69,7 @@ func BenchmarkFleet(b *testing.B) {
 	}
 	watch(b, herds)
 	for _, h := range herds {
-		b.Run(fmt.Sprintf("%s=%d", h.kind, h.size), h.tell)
+		b.Run(fmt.Sprintf("%s=%d", h.kind, h.size), h.report)
 		h.manager.stop()
 	}
 }
@@ -180,8 +180,8 @@ func watch(tb testing.TB, herds []*herd) {
 // electing is all that a new manager may write besides its lease: the event of the lease that it leads now.
 var electing = map[string]int{"post events": 1}
 
-// tell the numbers, and fail if the herd was not silent or was not looked at.
-func (h *herd) tell(b *testing.B) {
+// report reports the numbers, and fail if the herd was not silent or was not looked at.
+func (h *herd) report(b *testing.B) {
 	inMinute := h.after.writes() - h.before.writes()
 	if diff := cmp.Diff(electing, h.after.Writes); diff != "" || inMinute > 0 {
 		b.Errorf("a new manager of %d resources at rest writes, %d times in the minute (-want +got):\n%s", h.size, inMinute, diff)

@@ -93,7 +93,7 @@ func passes() (map[string]int, error) {
 	return out, nil
 }
 
-// resident memory as Linux tells it, in bytes.
+// resident memory as Linux reports it, in bytes.
 func resident() (uint64, error) {
 	text, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// stream writes records with consecutive numbers to every partition of a topic until it is told to finish, while a consumer reads
+// stream writes records with consecutive numbers to every partition of a topic until finish is called, while a consumer reads
 // them. Then it reads the whole topic once more.
 type stream struct {
 	bootstrap, topic string

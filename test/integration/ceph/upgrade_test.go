@@ -149,7 +149,7 @@ var _ = Describe("a Ceph cluster", func() {
 			c.Spec.UpgradePolicy = &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: "ceph:18"}, Components: []cephv1.Component{"mon"}}
 		})
 		Eventually(s.state(ctx)).Should(Equal("AwaitingDaemon"))
-		stop() // another operator continues with the daemon in hand
+		stop() // another operator continues with the selected daemon
 		stop = operate(s.ceph, s.namespace)
 		Eventually(s.state(ctx)).Should(Equal("AwaitingAdmin"))
 		Expect(s.versions()).To(Equal(map[cephclient.Type]map[int]int{"mon": {18: 3}, "mgr": {16: 2}, "osd": {16: 3}, "rgw": {16: 1}}))

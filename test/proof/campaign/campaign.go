@@ -105,7 +105,7 @@ func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
 		return nil, err
 	}
 	for _, t := range all {
-		report.add(c.telling(t))
+		report.add(c.significant(t))
 	}
 	report.Took = time.Since(report.begun)
 	now, failed := c.Arena.spent()
@@ -115,7 +115,7 @@ func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
 
 // again returns the number of further runs of a plan: none if its fault was injected or a run failed.
 func (c *Campaign) again(of *tried) int {
-	r, why := c.telling(of)
+	r, why := c.significant(of)
 	if len(why) > 0 || r.Fired || !r.mustInject() && r.Took > 0 {
 		return 0
 	}
@@ -128,9 +128,9 @@ func (c *Campaign) inARow(left int) int {
 	return min(len(c.Subject.Changes), (left+c.atOnce()-1)/c.atOnce())
 }
 
-// telling returns the most significant run of a plan and its failures: a run that failed, or else one whose fault was injected.
+// significant returns the most significant run of a plan and its failures: a run that failed, or else one whose fault was injected.
 // Without any run it returns the plan alone.
-func (c *Campaign) telling(t *tried) (best *Result, why []string) {
+func (c *Campaign) significant(t *tried) (best *Result, why []string) {
 	best = &Result{Plan: t.plan}
 	for _, r := range t.results {
 		if r == nil {

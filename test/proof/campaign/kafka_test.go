@@ -347,7 +347,7 @@ func (e *estate) Lingers(recorder *campaign.WatchRecorder) string {
 			case r.Format != record.FormatDone:
 				return o.Name + " allows to format"
 			case r.Levels[kafkaclient.MetadataVersion].Finalized != level:
-				return o.Name + " does not tell the level that Kafka has"
+				return o.Name + " does not show the level that Kafka has"
 			}
 		case *corev1.Pod:
 			if annotated := o.Annotations[labels.KafkaVersion]; annotated != runs(o) {

@@ -112,10 +112,10 @@ func (w *lands) choose(a *campaign.Environment, namespace string, draw uint32) (
 	if err := a.Admin.Get(ctx, client.ObjectKey{Namespace: namespace, Name: cluster}, k); err != nil {
 		return nil, err
 	}
-	inHand := map[int32]bool{}
+	selected := map[int32]bool{}
 	for _, l := range k.Status.Lifecycles {
 		if id, err := strconv.ParseInt(l.Data["node"], 10, 32); err == nil {
-			inHand[int32(id)] = true
+			selected[int32(id)] = true
 		}
 	}
 	pods := &corev1.PodList{}
@@ -128,14 +128,14 @@ func (w *lands) choose(a *campaign.Environment, namespace string, draw uint32) (
 		for i := range pods.Items {
 			pod := &pods.Items[i]
 			n, _ := c.Node(idOf(pod.Name))
-			if n.Process == kafka.Running && pod.DeletionTimestamp == nil && isReady(pod) && !inHand[n.ID] {
+			if n.Process == kafka.Running && pod.DeletionTimestamp == nil && isReady(pod) && !selected[n.ID] {
 				serving[pod.Name] = pod
 			}
 		}
 	})
 	names := slices.Sorted(maps.Keys(serving))
 	if len(names) == 0 {
-		return nil, fmt.Errorf("no node of %s serves besides those in hand", namespace)
+		return nil, fmt.Errorf("no node of %s serves besides those that are selected", namespace)
 	}
 	return serving[names[int(draw>>1)%len(names)]], nil
 }

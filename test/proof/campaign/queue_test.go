@@ -65,7 +65,7 @@ func TestQueue(t *testing.T) {
 				made += len(one.results)
 			}
 			if done, of := q.progress(); done != made || of != made {
-				t.Errorf("tells of %d of %d runs, want %d", done, of, made)
+				t.Errorf("reports %d of %d runs, want %d", done, of, made)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("runs (-want +got):\n%s", diff)

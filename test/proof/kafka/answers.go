@@ -21,7 +21,7 @@ func (w *World) quorum(now time.Time) kafka.Quorum {
 	q := kafka.Quorum{Leader: kafka.NoLeader}
 	for i := range w.nodes {
 		n := &w.nodes[i]
-		v := kafka.QuorumReplica{ID: int32(i), LastFetchMillis: kafka.NotTold, LastCaughtUpMillis: kafka.NotTold} //nolint:gosec // three
+		v := kafka.QuorumReplica{ID: int32(i), LastFetchMillis: kafka.NotReported, LastCaughtUpMillis: kafka.NotReported} //nolint:gosec // three
 		if n.ready || w.unnoticed(n, now) && now.Before(n.left.Add(fetch)) {
 			v.LastFetchMillis = now.UnixMilli()
 		}
@@ -58,7 +58,7 @@ func (w *World) inISR(n *process, now time.Time) bool {
 }
 
 func (w *World) brokers(now time.Time) kafka.Brokers {
-	b := kafka.Brokers{FencingTold: true}
+	b := kafka.Brokers{FencingReported: true}
 	for i := range w.nodes {
 		n := &w.nodes[i]
 		if n.format == formatNew {

@@ -157,16 +157,16 @@ func sameNumber(a, b string) bool {
 func ask(w *World, f *kafkaversion.Facts, v *Snapshot, request *lifecycle.ObserveRequest) {
 	serves := w.serves()
 	if request.Wants(kafkaversion.NeedFeatures) {
-		f.Features = told(serves, request, w.features())
+		f.Features = answered(serves, request, w.features())
 	}
 	if request.Wants(roll.NeedQuorum) {
-		f.Roll.Quorum = told(serves, request, w.quorum(request.Now))
+		f.Roll.Quorum = answered(serves, request, w.quorum(request.Now))
 	}
 	if request.Wants(roll.NeedPartitions) {
-		f.Roll.Partitions = told(serves, request, w.partitions(request.Now))
+		f.Roll.Partitions = answered(serves, request, w.partitions(request.Now))
 	}
 	if request.Wants(roll.NeedBrokers) {
-		f.Roll.Brokers = told(serves, request, w.brokers(request.Now))
+		f.Roll.Brokers = answered(serves, request, w.brokers(request.Now))
 	}
 	if request.Wants(roll.NeedMembers) {
 		f.Roll.Members = transitions.Known(w.members(f, v), request.Now)
@@ -192,7 +192,7 @@ func (w *World) members(f *kafkaversion.Facts, v *Snapshot) roll.Members {
 	return out
 }
 
-func told[T any](serves bool, request *lifecycle.ObserveRequest, value T) transitions.Fact[T] {
+func answered[T any](serves bool, request *lifecycle.ObserveRequest, value T) transitions.Fact[T] {
 	if !serves {
 		return transitions.Unreadable[T](errSilent)
 	}

@@ -260,14 +260,14 @@ func bugs() map[string]bug {
 		},
 		"an Invariant that shadows an exit": {
 			found:   "Invariant says no where the exit restarted says yes",
-			version: func(d *versionDef) { stateOf(d, restarting).Invariant = outdatedInHand },
+			version: func(d *versionDef) { stateOf(d, restarting).Invariant = selectedOutdated },
 		},
 		"an Infer that is quietly stuck": {
 			found: "does not come to rest",
 			version: func(d *versionDef) {
 				d.Infer.Needs = []transitions.Need{kafkaversion.NeedFeatures}
 				d.Infer.Find = func(*kafkaversion.Facts) (machines.InferredState[roll.Data], transitions.Verdict) {
-					return machines.InferredState[roll.Data]{}, transitions.Verdict{Observed: "cannot tell"}
+					return machines.InferredState[roll.Data]{}, transitions.Verdict{Observed: "undecided"}
 				}
 			},
 		},
@@ -298,9 +298,9 @@ func raisable(s *Subject) *World {
 	return w
 }
 
-// outdatedInHand is an invariant that fails as soon as the node has restarted.
-var outdatedInHand = transitions.Guard[kafkaversion.Facts, roll.Data]{
-	Name: "in-hand-outdated", Doc: "the selected node is outdated", Expected: "an outdated selected node",
+// selectedOutdated is an invariant that fails as soon as the node has restarted.
+var selectedOutdated = transitions.Guard[kafkaversion.Facts, roll.Data]{
+	Name: "selected-outdated", Doc: "the selected node is outdated", Expected: "an outdated selected node",
 	Evaluate: func(f *kafkaversion.Facts, m roll.Data) transitions.Verdict {
 		n := f.Roll.Node(m.Node)
 		return transitions.If(n != nil && n.Outdated, "up to date")

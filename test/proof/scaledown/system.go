@@ -105,7 +105,7 @@ func (w *World) ask(q kafkaclient.Question) (a kafkaclient.Answer, err error) {
 }
 
 func (w *World) brokers(now time.Time) *kafkaclient.Brokers {
-	b := &kafkaclient.Brokers{FencingTold: w.listsFenced}
+	b := &kafkaclient.Brokers{FencingReported: w.listsFenced}
 	for i := range w.nodes {
 		switch n := &w.nodes[i]; {
 		case !n.registered:
