@@ -98,6 +98,31 @@ func (r *Reconciler) Finish(ctx context.Context, m *resource, v *observation.Sna
 	return r.patch(ctx, m, operations...)
 }
 
+// forget removes the annotation that shows requests once a user has removed the annotations of the request, and no change is open.
+func (r *Reconciler) forget(ctx context.Context, m *resource, v *observation.Snapshot) error {
+	shown := m.Annotations[keep.Annotation]
+	if shown == "" || requests(m) {
+		return nil
+	}
+	for _, record := range v.Records {
+		if record.HoldsStopped() {
+			return nil
+		}
+	}
+	now, err := r.live(ctx, m)
+	if err != nil || now == nil || now.Annotations[keep.Annotation] != shown || requests(now) {
+		return err
+	}
+	return r.patch(ctx, m, operation{"test", path(keep.Annotation), shown}, operation{Op: "remove", Path: path(keep.Annotation)})
+}
+
+// requests reports whether a user has set an annotation of a request.
+func requests(m *resource) bool {
+	_, operation := m.Annotations[request.OperationAnnotation]
+	_, connector := m.Annotations[request.ConnectorAnnotation]
+	return operation || connector
+}
+
 // pendingBut reports whether the annotations request something that is not done, other than the request with the id.
 func pendingBut(v *observation.Snapshot, id string) bool {
 	for name, one := range v.Requests.Of {

@@ -30,9 +30,13 @@ type Reconciler struct {
 
 type resource = kafkav1beta2.KafkaMirrorMaker2
 
-// Apply applies the objects of the workers. The entries of running workers stay: only their replacement changes them.
+// Apply applies the objects of the workers, and removes what is left of requests that were withdrawn. The entries of running workers stay:
+// only their replacement changes them.
 func (r *Reconciler) Apply(ctx context.Context, m *resource, v *observation.Snapshot, write lifecycle.Writer) error {
 	if err := r.processes(ctx, m, v, write); err != nil {
+		return err
+	}
+	if err := r.forget(ctx, m, v); err != nil {
 		return err
 	}
 	if v.Rendered.Problem != nil {
