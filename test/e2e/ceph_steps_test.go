@@ -50,11 +50,17 @@ func manifest(name string, replace ...string) []byte {
 	return []byte(strings.NewReplacer(replace...).Replace(string(text)))
 }
 
-// installCeph creates a Ceph and waits until it serves.
+// installCeph creates the Ceph of ceph.yaml and waits until it serves.
 func installCeph(ctx SpecContext, s *stage.Scenario, version string) *store {
 	GinkgoHelper()
+	return installFrom(ctx, s, "ceph.yaml", version)
+}
+
+// installFrom creates the Ceph of a file of testdata and waits until it serves.
+func installFrom(ctx SpecContext, s *stage.Scenario, file, version string) *store {
+	GinkgoHelper()
 	p, c := s.Phase("install "+version), &store{s}
-	Expect(cluster.ApplyText(ctx, s.Namespace, manifest("ceph.yaml", "VERSION", version, "HOST", cephHost))).To(Succeed())
+	Expect(cluster.ApplyText(ctx, s.Namespace, manifest(file, "VERSION", version, "HOST", cephHost))).To(Succeed())
 	c.settled(ctx, version)
 	c.healthy(ctx)
 	p.End()
@@ -87,8 +93,14 @@ func (c *store) upgrade(ctx SpecContext, version string) *stage.Phase {
 func (c *store) ahead(ctx SpecContext, version string, components ...string) *stage.Phase {
 	GinkgoHelper()
 	p := c.Phase(strings.Join(components, ", ") + " to " + version)
-	c.edit(ctx, `{"spec":{"upgradePolicy":{"cephVersion":{"image":"`+cephImage(version)+`"},"components":["`+strings.Join(components, `","`)+`"]}}}`)
+	c.policy(ctx, version, components...)
 	return p
+}
+
+// policy asks for another version of some components.
+func (c *store) policy(ctx SpecContext, version string, components ...string) {
+	GinkgoHelper()
+	c.edit(ctx, `{"spec":{"upgradePolicy":{"cephVersion":{"image":"`+cephImage(version)+`"},"components":["`+strings.Join(components, `","`)+`"]}}}`)
 }
 
 func cephImage(version string) string { return "quay.io/ceph/ceph:v" + version }

@@ -69,15 +69,12 @@ func (c *store) refuses(ctx SpecContext, spec string, words ...string) {
 func (c *store) waits(ctx SpecContext, p *stage.Phase, code string) {
 	GinkgoHelper()
 	c.says(ctx, cephupgrade.AwaitingHealth, code)
-	before := p.Starts()
-	Consistently(p.Starts).WithContext(ctx).WithTimeout(30*time.Second).Should(Equal(before), "starts while %s is raised", code)
+	c.still(ctx, p, "while "+code+" is raised")
 	c.says(ctx, cephupgrade.AwaitingHealth, code)
 }
 
 // scale the Deployment of a daemon, as an admin would who stops it.
 func (c *store) scale(ctx SpecContext, t ceph.Type, id string, replicas int) {
 	GinkgoHelper()
-	name := daemons.ObjectName(storeName, ceph.Daemon{Type: t, ID: id})
-	_, err := cluster.Kubectl(ctx, "--namespace="+c.Namespace, "scale", "deployment", name, fmt.Sprintf("--replicas=%d", replicas))
-	Expect(err).NotTo(HaveOccurred())
+	c.kubectl(ctx, "scale", "deployment", daemons.ObjectName(storeName, ceph.Daemon{Type: t, ID: id}), fmt.Sprintf("--replicas=%d", replicas))
 }
