@@ -296,6 +296,11 @@ func TestKindWaits(t *testing.T) {
 			end:   func(r *rig) { r.ceph.Do(func(c *simulated.Cluster) { c.Faults = nil }) },
 			state: cephupgrade.AwaitingOkToStop, want: "Ceph answers for osd.",
 		},
+		"a gateway that an administrator stopped": {
+			begin: func(r *rig) { r.scale("rook-ceph-rgw-store-a", 0) },
+			end:   func(r *rig) { r.scale("rook-ceph-rgw-store-a", 1) },
+			state: cephupgrade.ReplacingDaemon, want: "not available: rgw.store.a",
+		},
 		"a command that hangs": {
 			begin: func(r *rig) {
 				r.ceph.Do(func(c *simulated.Cluster) {
@@ -329,6 +334,15 @@ func TestKindWaits(t *testing.T) {
 			r.clean()
 		})
 	}
+}
+
+// scale a Deployment by hand.
+func (r *rig) scale(name string, replicas int32) {
+	r.t.Helper()
+	d := &appsv1.Deployment{}
+	r.must(r.client.Get(context.Background(), client.ObjectKey{Namespace: "rook-ceph", Name: name}, d))
+	d.Spec.Replicas = &replicas
+	r.must(r.client.Update(context.Background(), d))
 }
 
 // TestKindWithoutAVersion leaves a cluster on its release, and launches none whose default image cannot be pulled.

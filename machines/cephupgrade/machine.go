@@ -170,16 +170,21 @@ func (f *Facts) target() string {
 	return text
 }
 
-// count counts the daemons that are as desired.
+// count counts the daemons that the attempt changes, and how many of them are as desired. With a policy, the others stay on what they run.
 func count(f *Facts, d Data) machines.Count {
 	c, m, _, known := f.read()
 	decided := f.decide(&c, &m)
 	if !known || decided.Outcome != decision.Permitted {
 		return machines.Count{Unknown: true}
 	}
-	out := machines.Count{Total: len(f.Daemons)}
+	var out machines.Count
 	for i := range f.Daemons {
-		if one := &f.Daemons[i]; !f.differs(&c, one, decided.Targets) && !f.starting(&c, one, decided.Targets) {
+		one := &f.Daemons[i]
+		differs := f.differs(&c, one, decided.Targets)
+		if !differs && !f.moves(one, decided.Targets) {
+			continue
+		}
+		if out.Total++; !differs && !f.starting(&c, one, decided.Targets) {
 			out.Done++
 		}
 	}

@@ -107,6 +107,12 @@ func (f *Facts) differs(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Im
 	return d.Outdated || d.Stopped || moves && (!d.Launched.Same(target.Version) || d.Image != target.Name && !c.started(d))
 }
 
+// moves reports whether the version of the daemon is that of the policy, or that of the spec without one.
+func (f *Facts) moves(d *Daemon, targets map[ceph.Type]decision.Image) bool {
+	target, moves := targets[d.Name.Type]
+	return moves && (!f.partial(targets) || target.Version.Same(f.Spec.Policy.Image.Version))
+}
+
 // starting reports whether the daemon was replaced and has not started on its version yet.
 func (f *Facts) starting(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
 	return !f.differs(c, d, targets) && !c.runs(d).Same(d.Launched)

@@ -11,15 +11,16 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// Availability returns which daemons are available, from a live snapshot. A daemon that the upgrade stopped is no member: it is away on
-// purpose, as a standby of the filesystem whose active metadata server is replaced.
+// Availability returns which daemons are available, from a live snapshot. A stopped metadata server is no member: the upgrade stops it as
+// a standby of the filesystem whose active one is replaced. It stops no daemon of another type: an administrator did, and the daemon is
+// missing.
 func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availability {
 	var out lifecycle.Availability
 	if !s.Launched() {
 		return out
 	}
 	for _, d := range Daemons(s) {
-		if d.Stopped {
+		if d.Stopped && d.Name.Type == ceph.TypeMDS {
 			continue
 		}
 		m := lifecycle.Member{Name: d.Name.String(), Running: d.Pod != "", Ready: d.Ready, Serving: serving(s, &d)}
