@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
@@ -42,6 +43,9 @@ const shows = 6_000
 
 // judgeReplacement records harm if a daemon must not be taken away now.
 func (w *World) judgeReplacement(at *explore.Scenario, name cephclient.Daemon, to versions.Version) {
+	if other, lags := w.lagging(at, name); lags {
+		w.hurt("%s is replaced while the pod of %s from before its change still runs", name, other)
+	}
 	launched := map[cephclient.Daemon]versions.Version{}
 	at.Objects("Deployment", func(o client.Object) {
 		d, ours := render.DaemonOf(o.GetLabels())
@@ -76,6 +80,25 @@ func (w *World) judgeReplacement(at *explore.Scenario, name cephclient.Daemon, t
 			w.hurt("%s is replaced although Ceph does not permit it: %s", name, answer.Stderr)
 		}
 	})
+}
+
+// lagging returns another daemon whose Deployment was changed, and whose pod its controller has not ended yet. Where no version changes,
+// nothing else distinguishes that pod from the next one.
+func (w *World) lagging(at *explore.Scenario, name cephclient.Daemon) (other cephclient.Daemon, found bool) {
+	deployments := map[cephclient.Daemon]*appsv1.Deployment{}
+	at.Objects("Deployment", func(o client.Object) {
+		if d, ours := render.DaemonOf(o.GetLabels()); ours && d != name {
+			deployments[d], _ = o.(*appsv1.Deployment)
+		}
+	})
+	at.Objects("Pod", func(o client.Object) {
+		d, _ := render.DaemonOf(o.GetLabels())
+		pod, ok := o.(*corev1.Pod)
+		if of := deployments[d]; ok && of != nil && !render.Current(pod, of) {
+			other, found = d, true
+		}
+	})
+	return other, found
 }
 
 // before is the order of the types.

@@ -10,6 +10,7 @@ import (
 	"github.com/detent-dev/detent/clients/ceph/cephtest"
 	controller "github.com/detent-dev/detent/controllers/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	"github.com/detent-dev/detent/machines/machinetest/explore"
@@ -83,6 +84,17 @@ func bugs() map[string]bug {
 			kind: func(k *controller.Kind) {
 				k.Execute = repeated(k.Execute)
 			},
+		},
+		"a pod from before is evidence": {
+			scene: "other pods", found: "from before its change still runs",
+			kind: observing(func(v *observation.Snapshot) {
+				for d, pod := range v.Pods {
+					if of := v.Deployments[d]; of != nil {
+						v.Pods[d] = pod.DeepCopy()
+						v.Pods[d].Annotations[render.Revision] = of.Spec.Template.Annotations[render.Revision]
+					}
+				}
+			}),
 		},
 		"a daemon is moved back": {
 			scene: "removed policy", found: "by the older release",

@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -72,6 +73,12 @@ func policy(release string, components ...cephv1.Component) func(*cephv1.Cluster
 	}
 }
 
+// memory changes the pods of monitors and OSDs, and no version.
+func memory(c *cephv1.Cluster) {
+	more := corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("2Gi")}}
+	c.Spec.Resources = map[string]corev1.ResourceRequirements{"mon": more, "osd": more}
+}
+
 func edit(name string, change func(*cephv1.Cluster)) explore.Edit[*cephv1.Cluster] {
 	return explore.Edit[*cephv1.Cluster]{Name: name, Make: change}
 }
@@ -90,6 +97,7 @@ func Scenes() []Scene {
 			Name: "removed policy", from: "16", mons: 1, sample: 60, prompt: true, first: mons, state: cephupgrade.AwaitingAdmin, change: none,
 			edits: []explore.Edit[*cephv1.Cluster]{edit("sets the policy again", mons), edit("asks for 18", to("18"))},
 		},
+		{Name: "other pods", from: "16", mons: 3, sample: 40, prompt: true, change: memory},
 		{Name: "one monitor", from: "14", mons: 1, sample: 150, prompt: true, forgets: true, change: to("16")},
 	}
 }
