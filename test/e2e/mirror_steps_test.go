@@ -3,11 +3,13 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -230,12 +232,15 @@ func (m *mirror) listed(ctx SpecContext, state kafkav1beta2.ConnectorState) docu
 
 // document is what Connect says of the offsets of the source connector.
 type document struct {
-	Offsets []struct {
-		Partition json.RawMessage `json:"partition"`
-		Offset    struct {
-			Offset int `json:"offset"`
-		} `json:"offset"`
-	} `json:"offsets"`
+	Offsets []partitionOffset `json:"offsets"`
+}
+
+// partitionOffset is where the source connector is in a partition.
+type partitionOffset struct {
+	Partition json.RawMessage `json:"partition"`
+	Offset    struct {
+		Offset int `json:"offset"`
+	} `json:"offset"`
 }
 
 // copied is how many records of the source lie before the offsets. An offset is that of the last record that was copied.
@@ -247,10 +252,17 @@ func (d document) copied() int {
 	return sum
 }
 
+// parse a document. Connect lists partitions in any order, and ConfigMaps have them with and without spaces.
 func parse(text string) document {
 	GinkgoHelper()
 	var d document
 	Expect(json.Unmarshal([]byte(text), &d)).To(Succeed(), text)
+	for i := range d.Offsets {
+		var compact bytes.Buffer
+		Expect(json.Compact(&compact, d.Offsets[i].Partition)).To(Succeed(), text)
+		d.Offsets[i].Partition = compact.Bytes()
+	}
+	slices.SortFunc(d.Offsets, func(a, b partitionOffset) int { return bytes.Compare(a.Partition, b.Partition) })
 	return d
 }
 
