@@ -13,9 +13,11 @@ import (
 	. "github.com/onsi/gomega"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/clients/connect"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
+	"github.com/detent-dev/detent/test/e2e/stage"
 )
 
 // late are the records that the source gets while a worker is frozen. A task that continues finds them.
@@ -29,12 +31,14 @@ func continueAfterAlter(ctx SpecContext, m *mirror, leads bool) {
 	Expect(m.listed(ctx, running).copied()).To(Equal(100), "records whose offsets are committed")
 	want := m.moved(ctx, half)
 	process := m.freeze(ctx, frozen)
-	m.Phase("stop and alter while " + frozen + " is frozen")
+	m.unready(ctx, frozen)
+	p := m.Phase("stop and alter while " + frozen + " is frozen")
 	m.edit(ctx, requesting("alter", sourceConnector), source(stopped))
-	m.reaches(ctx, connectoroffsets.Verifying) // Connect has altered the offsets; to verify them waits for every worker
+	m.reaches(ctx, connectoroffsets.Verifying) // to verify waits for every worker
+	Eventually(func() []stage.Step { return p.Steps(offsetsOfSource) }).WithContext(ctx).Should(ContainElement(HaveField("Event", "confirmed")), "Connect has altered the offsets")
 	m.produce(ctx, 100, late)
 	Expect(m.process(ctx, frozen)).To(Equal(process), "the process that is frozen")
-	p := m.Phase("verify after " + frozen + " has continued")
+	p = m.Phase("verify after " + frozen + " has continued")
 	continued := time.Now()
 	Expect(cluster.Chaos(ctx, "undo")).To(Succeed())
 	m.settled(ctx)
@@ -110,6 +114,17 @@ func (m *mirror) freeze(ctx SpecContext, name string) string {
 	Expect(cluster.Chaos(ctx, "pause", m.Namespace+"/"+name)).To(Succeed())
 	DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
 	return process
+}
+
+// unready waits until the Service does not route to a worker. A request that a frozen worker has received is carried out when that
+// continues: a change would be sent before it, and have its effect after it.
+func (m *mirror) unready(ctx SpecContext, name string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega, ctx context.Context) {
+		pod := m.pod(name)
+		g.Expect(cluster.Client.Get(ctx, client.ObjectKeyFromObject(pod), pod)).To(Succeed())
+		g.Expect(pod.Status.Conditions).To(ContainElement(And(HaveField("Type", corev1.PodReady), HaveField("Status", corev1.ConditionFalse))))
+	}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 }
 
 // fenced recognizes a line in which a worker reports that its producer was fenced.
