@@ -97,6 +97,26 @@ func BenchmarkManyPartitions(b *testing.B) {
 	}
 }
 
+// BenchmarkAlterManyPartitions lists the offsets of 10,000 partitions, and alters them to others, which is verified.
+func BenchmarkAlterManyPartitions(b *testing.B) {
+	r := large(b, partitions)
+	b.ReportAllocs()
+	done := 0
+	for b.Loop() {
+		r.annotate("list", source)
+		r.until("that they are listed", r.unannotated)
+		list := r.configMap("my-mm2-offsets")
+		list.Data[entry] = strings.ReplaceAll(list.Data[entry], fmt.Sprintf(`"offset":%d}`, done), fmt.Sprintf(`"offset":%d}`, done+1))
+		r.must(r.client.Update(b.Context(), list))
+		r.annotate("alter", source)
+		r.until("that they are altered", r.unannotated)
+		done++
+	}
+	if got := len(r.changes()); got != done {
+		b.Errorf("%d changes were sent, want %d", got, done)
+	}
+}
+
 // TestKindWarnsOfTooManyPartitions checks that offsets that no ConfigMap can hold are neither listed nor changed.
 func TestKindWarnsOfTooManyPartitions(t *testing.T) {
 	r := large(t, partitions+partitions/5)

@@ -62,13 +62,17 @@ func (m machine) write(b *strings.Builder) {
 }
 
 func writePasses(b *strings.Builder, r results) (missed []string, err error) {
-	b.WriteString("| | median | least | aim | allocations | aim | |\n|---|---:|---:|---:|---:|---:|---|\n")
+	b.WriteString("| | median | least | aim | allocations | aim | memory | |\n|---|---:|---:|---:|---:|---:|---:|---|\n")
 	for _, row := range passes {
 		took, err := r.spread(row.benchmark, row.Unit)
 		if err != nil {
 			return nil, err
 		}
 		allocs, err := r.spread(row.benchmark, "allocs/op")
+		if err != nil {
+			return nil, err
+		}
+		memory, err := r.spread(row.benchmark, "B/op")
 		if err != nil {
 			return nil, err
 		}
@@ -80,8 +84,8 @@ func writePasses(b *strings.Builder, r results) (missed []string, err error) {
 				missed = append(missed, fmt.Sprintf("- %s: %s", row.What, row.cause()))
 			}
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %.0f | %s | %s |\n", row.What, duration(took.Median), duration(took.Least),
-			aim(row.Aim, duration), allocs.Median, aim(row.Allocs, count), verdict)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %.0f | %s | %s | %s |\n", row.What, duration(took.Median), duration(took.Least),
+			aim(row.Aim, duration), allocs.Median, aim(row.Allocs, count), kibibytes(memory.Median), verdict)
 	}
 	return missed, nil
 }

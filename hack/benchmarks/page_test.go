@@ -60,7 +60,7 @@ func TestResultsAddFailsForFailure(t *testing.T) {
 func measured(took func(row) float64, writes float64) results {
 	r := results{}
 	for _, row := range passes {
-		r[row.benchmark] = map[string][]float64{row.Unit: {took(row)}, "allocs/op": {1}}
+		r[row.benchmark] = map[string][]float64{row.Unit: {took(row)}, "allocs/op": {1}, "B/op": {2048}}
 	}
 	for name, seconds := range map[string]float64{"framework": 3, "by_hand": 2, "framework_without_events": 2.5, "by_hand_without_events": 1} {
 		r[benchmark{"test/bench/fleet", "Sequence/" + name + "=100"}] = map[string][]float64{
@@ -93,7 +93,7 @@ func TestPage(t *testing.T) {
 			took: met,
 			want: []string{
 				"| processor | AMD EPYC, 2 cores |", "| load before and after | 0.1 0.2 0.3 and 1 2 3 |",
-				"| `hello`, a pass at rest | 100 ns | 100 ns | ≤ 10 µs | 1 | ≤ 50 | met |",
+				"| `hello`, a pass at rest | 100 ns | 100 ns | ≤ 10 µs | 1 | ≤ 50 | 2.0 KiB | met |",
 				"10000 Greeting and 100 Kafka, at rest together",
 				"| writes in the minute at rest, events included, renewals of the lease not | 0 | 0 | ≤ 0 | met |",
 				"| heap per resource | 2.0 KiB | 2.0 KiB |  |  |",
@@ -110,7 +110,7 @@ func TestPage(t *testing.T) {
 				}
 				return 100
 			},
-			want: []string{"| `hello`, a pass at rest | 12.3 µs | 12.3 µs | ≤ 10 µs | 1 | ≤ 50 | **missed** |", "- `hello`, a pass at rest: the store in memory"},
+			want: []string{"| `hello`, a pass at rest | 12.3 µs | 12.3 µs | ≤ 10 µs | 1 | ≤ 50 | 2.0 KiB | **missed** |", "- `hello`, a pass at rest: the store in memory"},
 		},
 		"a fleet writes": {
 			took: met, writes: 3,
