@@ -7,9 +7,10 @@ import (
 	"strings"
 )
 
-// dynamic are the configurations that every supported release changes in running brokers, for one broker or for all of them, and
-// that no controller reads. Kafka's documentation lists their update mode as cluster-wide.
+// dynamic are the configurations that every supported release changes in running brokers, for one broker or for all of them. Kafka's
+// documentation lists their update mode as cluster-wide. A process in both roles takes those that controllers read in both.
 var dynamic = []string{
+	"background.threads",
 	"compression.gzip.level", "compression.lz4.level", "compression.type", "compression.zstd.level",
 	"log.cleaner.backoff.ms", "log.cleaner.dedupe.buffer.size", "log.cleaner.delete.retention.ms", "log.cleaner.io.buffer.load.factor",
 	"log.cleaner.io.buffer.size", "log.cleaner.io.max.bytes.per.second", "log.cleaner.max.compaction.lag.ms",
@@ -17,8 +18,37 @@ var dynamic = []string{
 	"log.flush.interval.messages", "log.index.interval.bytes", "log.index.size.max.bytes",
 	"log.message.timestamp.after.max.ms", "log.message.timestamp.before.max.ms", "log.message.timestamp.type", "log.preallocate",
 	"log.retention.bytes", "log.retention.ms", "log.roll.jitter.ms", "log.roll.ms", "log.segment.bytes", "log.segment.delete.delay.ms",
-	"message.max.bytes", "num.recovery.threads.per.data.dir", "num.replica.fetchers", "producer.id.expiration.ms",
+	"max.connection.creation.rate", "max.connections", "max.connections.per.ip",
+	"message.max.bytes", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir", "num.replica.fetchers", "producer.id.expiration.ms",
 	"transaction.partition.verification.enable",
+}
+
+// pools are the sizes of thread pools. Kafka changes one at most to the double or the half of its size.
+var pools = []string{
+	"background.threads", "log.cleaner.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir", "num.replica.fetchers",
+}
+
+// Pooled reports whether the configuration is the size of a thread pool, which is changed in steps: see Step.
+func Pooled(name string) bool { return slices.Contains(pools, name) }
+
+// Step returns the value nearest to the last one that Kafka takes while it uses the first one. It is not the last one only for the size
+// of a thread pool. What is no size is returned as it is: Kafka says what is wrong with it.
+func Step(name, from, to string) string {
+	if !Pooled(name) {
+		return to
+	}
+	have, err := strconv.ParseInt(strings.TrimSpace(from), 10, 32)
+	want, wrong := strconv.ParseInt(strings.TrimSpace(to), 10, 32)
+	if err != nil || wrong != nil || have < 1 || want < 1 {
+		return to
+	}
+	switch {
+	case want > have*2:
+		return strconv.FormatInt(have*2, 10)
+	case want < have/2:
+		return strconv.FormatInt(have/2, 10)
+	}
+	return to
 }
 
 // unit is a configuration that sets the same as a dynamic one in milliseconds, in another unit. It is not dynamic itself.

@@ -15,19 +15,42 @@ import (
 func TestDynamicValues(t *testing.T) {
 	tests := map[string]struct{ properties, want map[string]string }{
 		"one that is dynamic, and one that is not": {
-			properties: map[string]string{"compression.type": "zstd", "num.io.threads": "8"}, want: map[string]string{"compression.type": "zstd"},
+			properties: map[string]string{"compression.type": "zstd", "queued.max.requests": "8"}, want: map[string]string{"compression.type": "zstd"},
 		},
 		"hours":                   {properties: map[string]string{"log.retention.hours": "24", "log.roll.hours": "2"}, want: map[string]string{"log.retention.ms": "86400000", "log.roll.ms": "7200000"}},
 		"minutes before hours":    {properties: map[string]string{"log.retention.hours": "24", "log.retention.minutes": "1"}, want: map[string]string{"log.retention.ms": "60000"}},
 		"milliseconds before":     {properties: map[string]string{"log.retention.minutes": "1", "log.retention.ms": "5"}, want: map[string]string{"log.retention.ms": "5"}},
 		"for ever":                {properties: map[string]string{"log.retention.hours": "-1"}, want: map[string]string{"log.retention.ms": "-1"}},
 		"what is no number":       {properties: map[string]string{"log.retention.hours": "a day"}, want: map[string]string{"log.retention.ms": "a day"}},
-		"nothing that is dynamic": {properties: map[string]string{"num.io.threads": "8"}, want: map[string]string{}},
+		"nothing that is dynamic": {properties: map[string]string{"queued.max.requests": "8"}, want: map[string]string{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, kafka.DynamicValues(tc.properties)); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestStep(t *testing.T) {
+	for name, c := range map[string]struct{ name, from, to, want string }{
+		"the same size":                 {"num.io.threads", "8", "8", "8"},
+		"the double":                    {"num.io.threads", "8", "16", "16"},
+		"more than the double":          {"num.io.threads", "8", "17", "16"},
+		"the half":                      {"num.io.threads", "8", "4", "4"},
+		"less than the half":            {"num.io.threads", "8", "3", "4"},
+		"less than the half of odd":     {"num.io.threads", "9", "1", "4"},
+		"one thread less":               {"num.io.threads", "2", "1", "1"},
+		"no thread":                     {"num.io.threads", "8", "0", "0"},
+		"no number":                     {"num.io.threads", "8", "many", "many"},
+		"from no number":                {"num.io.threads", "", "8", "8"},
+		"from the largest":              {"num.io.threads", "2147483647", "1", "1073741823"},
+		"what is not a pool of threads": {"message.max.bytes", "8", "800", "800"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := kafka.Step(c.name, c.from, c.to); got != c.want {
+				t.Errorf("%s from %s to %s is taken as %s, want %s", c.name, c.from, c.to, got, c.want)
 			}
 		})
 	}

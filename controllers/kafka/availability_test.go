@@ -95,7 +95,7 @@ func runningSince(at time.Time) corev1.ContainerStatus {
 // change asks for another configuration, for which every node has to restart.
 func (r *rig) change() {
 	k := r.cluster()
-	k.Spec.Kafka.Config["num.io.threads"] = jsonOf(`7`)
+	k.Spec.Kafka.Config["queued.max.requests"] = jsonOf(`7`)
 	k.Generation++
 	r.must(r.client.Update(r.t.Context(), k))
 	r.written()

@@ -121,7 +121,7 @@ func configurable(t *testing.T) (*rig, reconcile.Reconciler) {
 func (r *rig) restartAll(reconciler reconcile.Reconciler, threads string) {
 	r.t.Helper()
 	before := r.uids()
-	r.configured(map[string]string{"num.io.threads": threads})
+	r.configured(map[string]string{"queued.max.requests": threads})
 	rolled := r.runUntil(reconciler, 120, func() bool {
 		r.started()
 		for name, uid := range r.uids() {

@@ -27,7 +27,7 @@ func (r *rig) changed() {
 	k := r.cluster()
 	k.Spec.Kafka.Version = "4.2.0"
 	k.Spec.Kafka.Image = "example.com/kafka:new"
-	k.Spec.Kafka.Config["num.io.threads"] = jsonOf("16")
+	k.Spec.Kafka.Config["queued.max.requests"] = jsonOf("16")
 	r.must(r.client.Update(r.t.Context(), k))
 	r.version = "4.2.0"
 }

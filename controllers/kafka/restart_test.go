@@ -98,7 +98,7 @@ func TestRestartAddsTheConfiguration(t *testing.T) {
 	r := separate(t)
 	r.settle()
 	k := r.cluster()
-	k.Spec.Kafka.Config["num.io.threads"] = jsonOf("16")
+	k.Spec.Kafka.Config["queued.max.requests"] = jsonOf("16")
 	r.must(r.client.Update(t.Context(), k))
 	r.settle()
 	keys := func() int {
@@ -148,7 +148,7 @@ func TestRestartOfAControllerIsNotCausedByWhatBrokersRead(t *testing.T) {
 	if diff := cmp.Diff([]int32{0, 1, 2}, r.outdated()); diff != "" || strings.Contains(file(), "offsets.topic.num.partitions") {
 		t.Errorf("outdated nodes (-want +got):\n%s\nfile of the controller:\n%s", diff, file())
 	}
-	change("num.io.threads", "16")
+	change("queued.max.requests", "16")
 	r.must(r.restart(3, "4.1.1"))
 	r.settle()
 	if diff := cmp.Diff([]int32{0, 1, 2, 4, 5}, r.outdated()); diff != "" || !strings.Contains(file(), "offsets.topic.num.partitions=24") {
@@ -216,7 +216,7 @@ func TestRestartInterrupted(t *testing.T) {
 					r := single(t)
 					r.settle()
 					k := r.cluster()
-					k.Spec.Kafka.Config["num.io.threads"] = jsonOf("16")
+					k.Spec.Kafka.Config["queued.max.requests"] = jsonOf("16")
 					r.must(r.client.Update(t.Context(), k))
 					r.hand("RestartingNode", 0)
 					r.written()
@@ -353,7 +353,7 @@ func TestRestartOnAnUnknownVersion(t *testing.T) {
 	r.settle()
 	k = r.cluster()
 	k.Spec.Kafka.Images = nil
-	k.Spec.Kafka.Config["num.io.threads"] = jsonOf("16")
+	k.Spec.Kafka.Config["queued.max.requests"] = jsonOf("16")
 	r.must(r.client.Update(t.Context(), k))
 	r.settle()
 	r.must(r.restart(0, "9.9.9-acme"))

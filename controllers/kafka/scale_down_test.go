@@ -365,7 +365,7 @@ func TestScaleDownRollsABrokerThatLeaves(t *testing.T) {
 		t.Fatal("the broker was restarted because it leaves")
 	}
 	k := r.cluster()
-	k.Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("11")}
+	k.Spec.Kafka.Config["queued.max.requests"] = apiextensionsv1.JSON{Raw: []byte("11")}
 	r.must(r.client.Update(t.Context(), k))
 	r.leaving(reconciler, 60)
 	r.must(r.get(pod, podLeaving))

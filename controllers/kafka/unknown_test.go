@@ -47,7 +47,7 @@ func TestProjectShowsASpecEditWhileKafkaIsUnreachable(t *testing.T) {
 	refused := errors.New("dial tcp: connection refused")
 	r.kafka.err = refused
 	k := r.cluster()
-	k.Spec.Kafka.Config["num.io.threads"] = jsonOf("16")
+	k.Spec.Kafka.Config["queued.max.requests"] = jsonOf("16")
 	r.must(r.client.Update(t.Context(), k))
 	run(10, time.Minute)
 	shown := false

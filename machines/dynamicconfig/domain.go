@@ -10,7 +10,10 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-const domainName = "compression.type"
+const (
+	domainName    = "compression.type"
+	domainThreads = "num.io.threads"
+)
 
 // Domain returns the domain over which the machine is verified: one configuration of two brokers.
 func Domain() domain.Domain[Facts, struct{}] {
@@ -41,6 +44,9 @@ func Domain() domain.Domain[Facts, struct{}] {
 				reports("altered", of(gzip, zstd, nil), of(zstd, zstd, nil)),
 				reports("altered, and not needed", of(zstd, zstd, nil), of(zstd, zstd, nil)),
 				reports("altered otherwise", of(gzip, gzip, nil), of(zstd, gzip, nil)),
+				{Name: "threads are changed in steps", Value: map[int32]kafka.Settings{
+					1: {domainName: of(zstd, nil, nil), domainThreads: {Static: new("1"), Cluster: new("2"), Default: new("8")}},
+				}},
 				reports("a broker has its own value", of(zstd, nil, gzip), of(zstd, nil, nil)),
 				{Name: "a broker is silent", Value: map[int32]kafka.Settings{1: {domainName: of(zstd, zstd, nil)}}},
 				{Name: "no broker answers", Value: map[int32]kafka.Settings{}},

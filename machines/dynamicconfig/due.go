@@ -18,6 +18,8 @@ type changes struct {
 	overrides map[int32][]string
 	// dynamic are the configurations whose dynamic value is Detent's: now, or once the changes are made. Sorted.
 	dynamic []string
+	// next are changes of sizes of thread pools that every broker reports to have begun. Sorted.
+	next []string
 }
 
 func (c *changes) none() bool { return len(c.set)+len(c.remove)+len(c.overrides) == 0 }
@@ -118,11 +120,17 @@ func (f *Facts) compare(c *changes, name string, ids []int32, reported map[int32
 	r := reportOf(name, want, ids, reported)
 	ours := declared || slices.Contains(f.Recorded, name)
 	needed := want != nil && (r.started || silent && r.present && !r.other && ours)
+	step := f.step(name, want, ids, reported)
 	switch {
 	case needed && (r.absent || r.other):
-		c.set[name] = *want
+		c.set[name] = *step
+	case !needed && r.present && ours && !equal(step, want):
+		c.set[name] = *step
 	case !needed && r.present && ours:
 		c.remove = append(c.remove, name)
+	}
+	if _, changes := c.set[name]; changes && !r.absent && kafka.Pooled(name) {
+		c.next = append(c.next, name)
 	}
 	if needed || r.present && ours {
 		c.dynamic = append(c.dynamic, name)
@@ -132,6 +140,21 @@ func (f *Facts) compare(c *changes, name string, ids []int32, reported map[int32
 			c.overrides[id] = append(c.overrides[id], name)
 		}
 	}
+}
+
+// step returns the value that every broker takes next: the wanted one, or that of the first broker to which it is too far.
+func (f *Facts) step(name string, want *string, ids []int32, reported map[int32]kafka.Settings) *string {
+	for _, id := range ids {
+		s := reported[id][name]
+		current := cmp.Or(s.Cluster, s.Static, s.Default)
+		if want == nil || current == nil || s.Broker != nil {
+			continue
+		}
+		if step := kafka.Step(name, *current, *want); step != *want {
+			return &step
+		}
+	}
+	return want
 }
 
 // wanted returns the value that every broker is to use: the declared one, else Kafka's default; nil if it is not known.

@@ -97,6 +97,24 @@ var refused = guard{
 	},
 }
 
+// between is the time between two steps of the size of a thread pool. The brokers have reported the first one by then.
+const between = 5 * time.Second
+
+// stepped repeats the request with the next size of a thread pool. If the brokers report the previous one, the repetition is harmless.
+var stepped = guard{
+	Name: "step-taken", Doc: "Kafka confirmed the size of a thread pool, and another one is due", Expected: "a confirmed size of a thread pool", Needs: settings(),
+	Evaluate: func(f *Facts, _ struct{}) transitions.Verdict {
+		due, known := f.due()
+		switch {
+		case f.Answer.Status != kafkaversion.Done || f.Now.Before(f.EnteredAt.Add(between)):
+			return transitions.Deny("no size was confirmed, or one just now")
+		case !known:
+			return f.Settings.Gap()
+		}
+		return transitions.If(len(due.next) > 0, "no thread pool is being changed")
+	},
+}
+
 // failed is also satisfied if Kafka confirmed the request and a broker does not show it in time.
 var failed = guard{
 	Name: "alteration-failed", Doc: "the request has no outcome, or the brokers do not show it in time", Expected: "a request without an effect",

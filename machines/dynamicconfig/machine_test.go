@@ -22,6 +22,7 @@ type (
 const (
 	name = "compression.type"
 	size = "message.max.bytes"
+	pool = "num.io.threads"
 )
 
 var (
@@ -94,6 +95,16 @@ func altered() facts {
 }
 func spare() facts {
 	return recorded(declared(setting("zstd", "zstd", ""), setting("zstd", "zstd", "")))
+}
+
+// threads is a broker with sizes of a thread pool: the declared one, the one that it was started with, and the dynamic one.
+func threads(wanted, static, cluster string) facts {
+	return changed(declared(setting("", "", "")), func(f *facts) {
+		s := setting(static, cluster, "")
+		s.Default = new("8")
+		f.Declared, f.Recorded = map[string]string{pool: wanted}, []string{pool}
+		f.Settings = transitions.Known(map[int32]kafka.Settings{0: {pool: s}}, now)
+	})
 }
 
 func remembers(names ...string) []dynamicconfig.Effect {
@@ -171,6 +182,16 @@ func rows() []row {
 		}), waits(alters(kafka.Alteration{Set: map[string]string{name: "zstd"}, Delete: []string{size}}, kafka.Alteration{Broker: new(int32(0)), Delete: []string{name}})...)),
 		altering("a request is sent once", answer(recorded(other()), kafkaversion.Asked), want{WaitingFor: []string{"request-answered", "values-as-declared"}}),
 		altering("Kafka has not shown it yet", entered(answer(recorded(other()), kafkaversion.Done), 14*time.Second), waits()),
+		altering("a value that is no size is not shown yet", entered(answer(recorded(declared(setting("gzip", "lz4", ""))), kafkaversion.Done), 14*time.Second), waits()),
+		altering("threads are doubled", threads("32", "8", ""), waits(alters(kafka.Alteration{Set: map[string]string{pool: "16"}})...)),
+		altering("threads are doubled again", threads("32", "8", "16"), waits(alters(kafka.Alteration{Set: map[string]string{pool: "32"}})...)),
+		altering("threads are halved", threads("2", "2", "8"), waits(alters(kafka.Alteration{Set: map[string]string{pool: "4"}})...)),
+		altering("threads are halved, and the dynamic value is not needed any more", threads("2", "2", "4"), waits(alters(kafka.Alteration{Delete: []string{pool}})...)),
+		altering("the first step is confirmed and shown", entered(answer(threads("32", "8", "16"), kafkaversion.Done), 5*time.Second), want{Event: "step-taken", To: dynamicconfig.Remembering}),
+		altering("a step is confirmed just now", entered(answer(threads("32", "8", "16"), kafkaversion.Done), 4*time.Second), waits()),
+		altering("a step is confirmed and not shown", entered(answer(threads("32", "8", ""), kafkaversion.Done), 14*time.Second), waits()),
+		altering("a step is not answered", entered(answer(threads("32", "8", "16"), kafkaversion.Asked), 14*time.Second), want{WaitingFor: []string{"request-answered", "values-as-declared"}}),
+		altering("a step is confirmed, and Kafka cannot be read", entered(answer(silent(threads("32", "8", "")), kafkaversion.Done), 14*time.Second), waits()),
 		altering("Kafka shows it", answer(altered(), kafkaversion.Done), want{Event: "altered", To: dynamicconfig.Settled}),
 		altering("Kafka shows it and has not answered", answer(altered(), kafkaversion.Asked), want{WaitingFor: []string{"request-answered"}}),
 		altering("Kafka shows it although the answer was lost", answer(altered(), kafkaversion.Unknown), want{Event: "altered", To: dynamicconfig.Settled}),

@@ -21,6 +21,7 @@ type DynamicValue struct {
 
 // defaults are the defaults of the dynamic configurations and of their other units. Source: the documentation of Kafka 4.3.
 var defaults = []ConfigValue{
+	{"background.threads", "10"},
 	{"compression.gzip.level", "-1"}, {"compression.lz4.level", "9"}, {"compression.type", "producer"}, {"compression.zstd.level", "3"},
 	{"log.cleaner.backoff.ms", "15000"}, {"log.cleaner.dedupe.buffer.size", "134217728"}, {"log.cleaner.delete.retention.ms", "86400000"},
 	{"log.cleaner.io.buffer.load.factor", "0.9"}, {"log.cleaner.io.buffer.size", "524288"},
@@ -30,7 +31,9 @@ var defaults = []ConfigValue{
 	{"log.index.size.max.bytes", "10485760"}, {"log.message.timestamp.after.max.ms", "3600000"},
 	{"log.message.timestamp.before.max.ms", "9223372036854775807"}, {"log.message.timestamp.type", "CreateTime"}, {"log.preallocate", "false"},
 	{"log.retention.bytes", "-1"}, {"log.retention.hours", "168"}, {"log.roll.hours", "168"}, {"log.roll.jitter.hours", "0"},
-	{"log.segment.bytes", "1073741824"}, {"log.segment.delete.delay.ms", "60000"}, {"message.max.bytes", "1048588"},
+	{"log.segment.bytes", "1073741824"}, {"log.segment.delete.delay.ms", "60000"}, {"max.connection.creation.rate", "2147483647"},
+	{"max.connections", "2147483647"}, {"max.connections.per.ip", "2147483647"}, {"message.max.bytes", "1048588"},
+	{"num.io.threads", "8"}, {"num.network.threads", "3"},
 	{"num.recovery.threads.per.data.dir", "2"}, {"num.replica.fetchers", "1"}, {"producer.id.expiration.ms", "86400000"},
 	{"transaction.partition.verification.enable", "true"},
 }
@@ -91,7 +94,11 @@ func (c *Cluster) Alter(via int32, a client.Alteration) error {
 			return ErrNoAnswer
 		}
 		for name, value := range a.Set {
-			if why := invalid(name, value); why != "" {
+			why := invalid(name, value)
+			if why == "" {
+				why = c.tooFar(n, name, value)
+			}
+			if why != "" {
 				return refused(client.CodeInvalidRequest, why)
 			}
 		}
@@ -129,6 +136,34 @@ func invalid(name, value string) string {
 		return fmt.Sprintf("Invalid value %s for configuration %s: Not a number of type INT", value, name)
 	}
 	return ""
+}
+
+// tooFar says why the broker refuses to change the size of a thread pool; empty if it accepts it.
+func (c *Cluster) tooFar(n *Node, name, value string) string {
+	current := ""
+	for _, values := range [][]ConfigValue{defaults, n.Static} {
+		for _, v := range values {
+			if v.Name == name {
+				current = v.Value
+			}
+		}
+	}
+	for _, v := range c.Dynamic { // those of all brokers come first
+		if v.Name == name && (v.Broker == None || v.Broker == n.ID) {
+			current = v.Value
+		}
+	}
+	step := client.Step(name, current, value)
+	if step == value {
+		return ""
+	}
+	taken, _ := strconv.Atoi(step) // a step is a number
+	wanted, _ := strconv.Atoi(value)
+	limit := "should be at least half"
+	if wanted > taken {
+		limit = "should not be greater than double"
+	}
+	return fmt.Sprintf("Dynamic thread count update validation failed for %s=%s, value %s the current value %s", name, value, limit, current)
 }
 
 // UnexpectedBroker is the refusal of a request about the configuration of another broker than the one that is asked.

@@ -203,7 +203,7 @@ func (e *estate) Change(v Visit, object lifecycle.Object) {
 	switch v.Lifecycle {
 	case observation.LifecycleRoll:
 		if v.State != "Settled" {
-			k.Spec.Kafka.Config["num.io.threads"] = value(24)
+			k.Spec.Kafka.Config["queued.max.requests"] = value(24)
 		}
 		return
 	case observation.LifecycleConfiguration:
@@ -253,7 +253,7 @@ func (e *estate) Another(name string, object lifecycle.Object) string {
 	k := kafkaIn(object)
 	switch name {
 	case observation.LifecycleRoll:
-		k.Spec.Kafka.Config["num.io.threads"] = value(48)
+		k.Spec.Kafka.Config["queued.max.requests"] = value(48)
 		return ""
 	case observation.LifecycleConfiguration:
 		k.Spec.Kafka.Config[compression] = value("lz4")

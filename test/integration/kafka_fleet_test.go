@@ -36,7 +36,7 @@ var _ = Describe("a fleet with --max-active=1", func() {
 
 		r := watchRolls(sc)
 		for _, name := range names {
-			sc.editNamed(name, func(o lifecycle.Object) { kafkaIn(o).Spec.Kafka.Config["num.io.threads"] = value(24) })
+			sc.editNamed(name, func(o lifecycle.Object) { kafkaIn(o).Spec.Kafka.Config["queued.max.requests"] = value(24) })
 		}
 		// One roll has the time-out of one Eventually, all three together take longer on a busy machine.
 		for i := range names {

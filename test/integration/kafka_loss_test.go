@@ -89,7 +89,7 @@ var _ = Describe("a change of mind", func() {
 		sc, key := restingCluster(ctx, "refused", 1)
 		sc.editNamed(key.Name, func(o lifecycle.Object) {
 			kafkaIn(o).Spec.Kafka.Version = nowhere
-			kafkaIn(o).Spec.Kafka.Config["num.io.threads"] = value(24)
+			kafkaIn(o).Spec.Kafka.Config["queued.max.requests"] = value(24)
 		})
 		Eventually(func() []string { return outside.born.of(key) }).Should(HaveEach(HaveSuffix("made 2 times")))
 		Eventually(func() lifecyclev1.Lifecycle { return entryOf(sc.object(key.Name), observation.LifecycleRoll) }).Should(HaveField("State", "Settled"))

@@ -273,7 +273,7 @@ var _ = Describe("the manager as it is installed", func() {
 		edit(pool, "p", func() { pool.Spec.Storage.Volumes[0].Size = "2Gi" })
 		edit(kafka, ours.Name, func() {
 			kafka.Spec.KafkaExporter = nil
-			kafka.Spec.Kafka.Config["num.io.threads"] = value(24)
+			kafka.Spec.Kafka.Config["queued.max.requests"] = value(24)
 		})
 		made := outside.born.counts(ours)["ours-p-0"]
 		Eventually(func() int { return outside.born.counts(ours)["ours-p-0"] }).Should(Equal(made + 1))

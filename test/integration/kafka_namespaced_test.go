@@ -91,7 +91,7 @@ var _ = Describe("the manager with rights in one namespace", func() {
 			if err := admin.Get(ctx, here, k); err != nil {
 				return err
 			}
-			k.Spec.Kafka.Config["num.io.threads"] = value(24)
+			k.Spec.Kafka.Config["queued.max.requests"] = value(24)
 			return admin.Update(ctx, k)
 		}).Should(Succeed())
 		Eventually(func() int { return outside.born.counts(here)["here-p-0"] }).Should(Equal(made + 1))

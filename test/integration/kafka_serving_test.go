@@ -36,7 +36,7 @@ var _ = Describe("a node that is not ready and serves", func() {
 		Eventually(ready(2)).Should(BeFalse())
 		Eventually(ready(1)).Should(BeFalse())
 
-		sc.editNamed(key.Name, func(o lifecycle.Object) { kafkaIn(o).Spec.Kafka.Config["num.io.threads"] = value(24) })
+		sc.editNamed(key.Name, func(o lifecycle.Object) { kafkaIn(o).Spec.Kafka.Config["queued.max.requests"] = value(24) })
 		Eventually(func() map[string]int { return outside.born.counts(key) }).Should(HaveKeyWithValue(pod(2).Name, 2), "the node that is down goes first")
 		Consistently(func() map[string]int { return outside.born.counts(key) }, "5s").Should(And(
 			HaveKeyWithValue(pod(1).Name, 1), HaveKeyWithValue(pod(0).Name, 1)), "Kafka needs the two others")

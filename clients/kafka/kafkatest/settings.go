@@ -18,8 +18,8 @@ func altering() []Behaviour {
 
 func alteringOn(release string) []Behaviour {
 	setup := three(release)
-	setup.Properties = map[string]string{"compression.type": "gzip", "log.retention.hours": "24"}
-	const name = "compression.type"
+	setup.Properties = map[string]string{"compression.type": "gzip", "log.retention.hours": "24", "num.io.threads": "2"}
+	const name, pool = "compression.type", "num.io.threads"
 	all := kafka.Alteration{Set: map[string]string{name: "zstd"}}
 	one := func(id int32, value string) kafka.Alteration {
 		return kafka.Alteration{Broker: &id, Set: map[string]string{name: value}}
@@ -29,6 +29,10 @@ func alteringOn(release string) []Behaviour {
 		s := static
 		s.Cluster, s.Broker = cluster, broker
 		return s
+	}
+	size := func(threads string) Step { return Alter(kafka.Alteration{Set: map[string]string{pool: threads}}) }
+	threads := func(altered string) kafka.Setting {
+		return kafka.Setting{Cluster: &altered, Static: new("2"), Default: new("8")}
 	}
 	row := func(text string, b Behaviour) Behaviour {
 		b.Name, b.Setup = release+": "+text, setup
@@ -67,6 +71,16 @@ func alteringOn(release string) []Behaviour {
 			Want: Want{Code: kafka.CodeInvalidRequest, Says: []string{"Invalid value many for configuration message.max.bytes"}},
 			Then: []Step{HasSetting(1, name, static)},
 		}),
+		row("the size of a thread pool is at most doubled", Behaviour{
+			Given: []Step{HasSetting(1, pool, kafka.Setting{Static: new("2"), Default: new("8")})}, When: size("5"),
+			Want: Want{Code: kafka.CodeInvalidRequest, Says: []string{pool + "=5", "value should not be greater than double the current value 2"}},
+			Then: []Step{size("4"), HasSetting(1, pool, threads("4")), HasSetting(2, pool, threads("4")), HasSetting(3, pool, threads("4")), size("8"), HasSetting(3, pool, threads("8"))},
+		}),
+		row("the size of a thread pool is at least halved", Behaviour{
+			Given: []Step{size("4"), HasSetting(1, pool, threads("4")), HasSetting(2, pool, threads("4")), HasSetting(3, pool, threads("4"))}, When: size("1"),
+			Want: Want{Code: kafka.CodeInvalidRequest, Says: []string{pool + "=1", "value should be at least half the current value 4"}},
+			Then: []Step{size("2"), HasSetting(3, pool, threads("2"))},
+		}),
 		row("every dynamic configuration is taken without a restart", Behaviour{
 			When: AlterToDefaults(), Want: accepted(), Then: []Step{HasSetting(3, name, with(new("producer"), nil))},
 		}),
@@ -78,7 +92,7 @@ func Alter(alterations ...kafka.Alteration) Step {
 	return step(func(ctx context.Context, w World) error { return w.Client().Alter(ctx, alterations) }, "alter %+v", alterations)
 }
 
-// AlterToDefaults sets every configuration that broker 1 knows to Kafka's default.
+// AlterToDefaults sets every configuration that broker 1 knows to Kafka's default, and sizes of thread pools to what they are.
 func AlterToDefaults() Step {
 	return step(func(ctx context.Context, w World) error {
 		settings, err := w.Client().Settings(ctx, 1)
@@ -90,7 +104,9 @@ func AlterToDefaults() Step {
 			if s.Default == nil {
 				return fmt.Errorf("%s has no default", name)
 			}
-			set[name] = *s.Default
+			if set[name] = *s.Default; kafka.Pooled(name) && s.Static != nil {
+				set[name] = *s.Static // the default may be too far
+			}
 		}
 		return w.Client().Alter(ctx, []kafka.Alteration{{Set: set}})
 	}, "alter every configuration to its default")

@@ -126,7 +126,10 @@ func (c *Cluster) properties(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) map[
 func hashedProperties(n *Node, properties map[string]string) string {
 	read := maps.Clone(properties)
 	maps.DeleteFunc(read, func(name, value string) bool {
-		return Dynamic(name, value) || !n.Broker && listed(ofBrokers, name)
+		if n.Broker {
+			return Dynamic(name, value)
+		}
+		return listed(ofBrokers, name)
 	})
 	return WriteProperties(read)
 }

@@ -124,7 +124,7 @@ func TestEntryRevision(t *testing.T) {
 		same   bool
 	}{
 		"configuration": {change: func(in *Input) {
-			in.Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("16")}
+			in.Spec.Kafka.Config["queued.max.requests"] = apiextensionsv1.JSON{Raw: []byte("16")}
 		}},
 		"a reserved property": {same: true, change: func(in *Input) {
 			in.Spec.Kafka.Config["node.id"] = apiextensionsv1.JSON{Raw: []byte("16")}
@@ -179,15 +179,16 @@ func TestEntryRevisionByRole(t *testing.T) {
 		change func(*Input)
 		want   restarts
 	}{
-		"the retention of logs":           {set("log.retention.hours", "24"), restarts{}},
-		"a replica fetcher":               {set("num.replica.fetchers", "4"), restarts{}},
-		"a value that a process resolves": {set("num.replica.fetchers", `"${env:FETCHERS}"`), restarts{Broker: true}},
-		"a purgatory of brokers":          {set("fetch.purgatory.purge.interval.requests", "4"), restarts{Broker: true}},
-		"a topic of Kafka itself":         {set("offsets.topic.num.partitions", "10"), restarts{Broker: true}},
-		"a property of both roles":        {set("num.io.threads", "16"), restarts{Broker: true, Controller: true}},
-		"elections, which controllers do": {set("unclean.leader.election.enable", "true"), restarts{Broker: true, Controller: true}},
-		"a name that only begins alike":   {set("log.retentions", "1"), restarts{Broker: true, Controller: true}},
-		"an unknown property":             {set("my.plugin.level", "1"), restarts{Broker: true, Controller: true}},
+		"the retention of logs":                           {set("log.retention.hours", "24"), restarts{}},
+		"a replica fetcher":                               {set("num.replica.fetchers", "4"), restarts{}},
+		"a value that a process resolves":                 {set("num.replica.fetchers", `"${env:FETCHERS}"`), restarts{Broker: true}},
+		"a purgatory of brokers":                          {set("fetch.purgatory.purge.interval.requests", "4"), restarts{Broker: true}},
+		"a topic of Kafka itself":                         {set("offsets.topic.num.partitions", "10"), restarts{Broker: true}},
+		"a property of both roles":                        {set("queued.max.requests", "16"), restarts{Broker: true, Controller: true}},
+		"one of both that brokers take without a restart": {set("num.io.threads", "16"), restarts{Controller: true}},
+		"elections, which controllers do":                 {set("unclean.leader.election.enable", "true"), restarts{Broker: true, Controller: true}},
+		"a name that only begins alike":                   {set("log.retentions", "1"), restarts{Broker: true, Controller: true}},
+		"an unknown property":                             {set("my.plugin.level", "1"), restarts{Broker: true, Controller: true}},
 		"a listener of clients": {
 			func(in *Input) {
 				in.Spec.Kafka.Listeners = append(in.Spec.Kafka.Listeners, kafkav1beta2.Listener{Name: "other", Port: 9095, Type: kafkav1beta2.ListenerInternal})

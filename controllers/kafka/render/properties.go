@@ -41,6 +41,7 @@ func listed(list []string, property string) bool {
 // that properties are listed only if no controller reads them: not limits and validation of topics and groups, elections, quotas,
 // tokens, remote storage and what the network layer of both roles reads.
 var ofBrokers = []string{
+	"background.threads",
 	"compression.type", "compression.gzip.level", "compression.lz4.level", "compression.zstd.level",
 	"delete.records.purgatory.purge.interval.requests", "fetch.max.bytes", "fetch.purgatory.purge.interval.requests",
 	"group.coordinator.", "group.initial.rebalance.delay.ms", "group.max.session.timeout.ms", "group.max.size", "group.min.session.timeout.ms",

@@ -50,9 +50,9 @@ func TestSpecWarnings(t *testing.T) {
 		},
 		"a property that is no scalar": {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
-				k.Spec.Kafka.Config["num.io.threads"] = jsonText(`["hunter2"]`)
+				k.Spec.Kafka.Config["queued.max.requests"] = jsonText(`["hunter2"]`)
 			},
-			want: map[string]string{ReasonInvalidConfig: "reading spec.kafka.config[num.io.threads]: want a string, a number or a boolean, saw a list"},
+			want: map[string]string{ReasonInvalidConfig: "reading spec.kafka.config[queued.max.requests]: want a string, a number or a boolean, saw a list"},
 		},
 		"a soaking time that cannot be read": {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {

@@ -69,7 +69,7 @@ func TestMakeOfOtherChangesThanVersions(t *testing.T) {
 		"a property of Kafka: every node is restarted, the version stays": {
 			change: func(l *lived) {
 				k := l.kafka()
-				k.Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("16")}
+				k.Spec.Kafka.Config["queued.max.requests"] = apiextensionsv1.JSON{Raw: []byte("16")}
 				k.Generation++
 			},
 			want: []string{

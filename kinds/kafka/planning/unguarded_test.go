@@ -55,7 +55,7 @@ func TestMakeStartsNoNodeUnguarded(t *testing.T) {
 		"a cluster that runs, and a property that demands restarts": {
 			cluster: func(t *testing.T) *lived { t.Helper(); return settled(t, "4.2.0") },
 			change: func(l *lived) {
-				l.kafka().Spec.Kafka.Config["num.io.threads"] = apiextensionsv1.JSON{Raw: []byte("48")}
+				l.kafka().Spec.Kafka.Config["queued.max.requests"] = apiextensionsv1.JSON{Raw: []byte("48")}
 				l.guarded()
 			},
 			result: plan.Holds, observed: "spec.kafka.authorization",

@@ -153,7 +153,7 @@ func upgrades(n int) changes {
 func settings() changes {
 	out := changes{plans: 1000}
 	for threads := range len(levels()) - 1 { // as many as there are upgrades
-		out.make = append(out.make, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Config["num.io.threads"] = value(8 + threads) }))
+		out.make = append(out.make, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Config["queued.max.requests"] = value(8 + threads) }))
 	}
 	return out
 }

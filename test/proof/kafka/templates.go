@@ -56,7 +56,7 @@ func object(version string, config int) *kafkav1beta2.Kafka {
 	k.Spec.Kafka.Version = version
 	k.Spec.Kafka.Listeners = []kafkav1beta2.Listener{{Name: "plain", Port: 9092, Type: kafkav1beta2.ListenerInternal}} //nolint:mnd // Kafka's own
 	k.Spec.Kafka.Config = map[string]apiextensionsv1.JSON{
-		"metadata.log.max.snapshot.interval.ms": number(interval.Milliseconds()), "num.io.threads": number(int64(8 + config)), //nolint:mnd // any
+		"metadata.log.max.snapshot.interval.ms": number(interval.Milliseconds()), "queued.max.requests": number(int64(8 + config)), //nolint:mnd // any
 	}
 	return k
 }
