@@ -184,7 +184,8 @@ func count(f *Facts, d Data) machines.Count {
 		if !differs && !f.moves(one, decided.Targets) {
 			continue
 		}
-		if out.Total++; !differs && !f.starting(&c, one, decided.Targets) {
+		out.Total++
+		if !differs && !f.starting(&c, one, decided.Targets) {
 			out.Done++
 		}
 	}

@@ -121,24 +121,34 @@ func (f *Facts) compare(c *changes, name string, ids []int32, reported map[int32
 	ours := declared || slices.Contains(f.Recorded, name)
 	needed := want != nil && (r.started || silent && r.present && !r.other && ours)
 	step := f.step(name, want, ids, reported)
-	switch {
-	case needed && (r.absent || r.other):
-		c.set[name] = *step
-	case !needed && r.present && ours && !equal(step, want):
-		c.set[name] = *step
-	case !needed && r.present && ours:
-		c.remove = append(c.remove, name)
-	}
+	r.change(c, name, needed, ours, step, want)
 	if _, changes := c.set[name]; changes && !r.absent && kafka.Pooled(name) {
 		c.next = append(c.next, name)
 	}
 	if needed || r.present && ours {
 		c.dynamic = append(c.dynamic, name)
 	}
+	if !declared {
+		return
+	}
 	for _, id := range ids {
-		if own := reported[id][name].Broker; declared && own != nil && *own != value {
+		if own := reported[id][name].Broker; own != nil && *own != value {
 			c.overrides[id] = append(c.overrides[id], name)
 		}
+	}
+}
+
+// change adds what is done with the value of all brokers: it is set to the next step towards the wanted one while it is needed, and also
+// before it is removed, because Kafka compares what a broker uses before and afterwards.
+func (r report) change(c *changes, name string, needed, ours bool, step, want *string) {
+	switch {
+	case needed && (r.absent || r.other):
+		c.set[name] = *step
+	case needed || !r.present || !ours:
+	case !equal(step, want):
+		c.set[name] = *step
+	default:
+		c.remove = append(c.remove, name)
 	}
 }
 

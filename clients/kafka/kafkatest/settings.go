@@ -19,7 +19,7 @@ func altering() []Behaviour {
 func alteringOn(release string) []Behaviour {
 	setup := three(release)
 	setup.Properties = map[string]string{"compression.type": "gzip", "log.retention.hours": "24", "num.io.threads": "2"}
-	const name, pool = "compression.type", "num.io.threads"
+	const name = "compression.type"
 	all := kafka.Alteration{Set: map[string]string{name: "zstd"}}
 	one := func(id int32, value string) kafka.Alteration {
 		return kafka.Alteration{Broker: &id, Set: map[string]string{name: value}}
@@ -30,15 +30,11 @@ func alteringOn(release string) []Behaviour {
 		s.Cluster, s.Broker = cluster, broker
 		return s
 	}
-	size := func(threads string) Step { return Alter(kafka.Alteration{Set: map[string]string{pool: threads}}) }
-	threads := func(altered string) kafka.Setting {
-		return kafka.Setting{Cluster: &altered, Static: new("2"), Default: new("8")}
-	}
 	row := func(text string, b Behaviour) Behaviour {
 		b.Name, b.Setup = release+": "+text, setup
 		return b
 	}
-	return []Behaviour{
+	return append(resizing(row), []Behaviour{
 		row("a value of all brokers is read back from each, and taken away", Behaviour{
 			Given: []Step{HasSetting(1, name, static)}, When: Alter(all), Want: accepted(),
 			Then: []Step{
@@ -71,6 +67,20 @@ func alteringOn(release string) []Behaviour {
 			Want: Want{Code: kafka.CodeInvalidRequest, Says: []string{"Invalid value many for configuration message.max.bytes"}},
 			Then: []Step{HasSetting(1, name, static)},
 		}),
+		row("every dynamic configuration is taken without a restart", Behaviour{
+			When: AlterToDefaults(), Want: accepted(), Then: []Step{HasSetting(3, name, with(new("producer"), nil))},
+		}),
+	}...)
+}
+
+// resizing are the rows about thread pools, which Kafka changes in steps. Two threads are configured.
+func resizing(row func(text string, b Behaviour) Behaviour) []Behaviour {
+	const pool = "num.io.threads"
+	size := func(threads string) Step { return Alter(kafka.Alteration{Set: map[string]string{pool: threads}}) }
+	threads := func(altered string) kafka.Setting {
+		return kafka.Setting{Cluster: &altered, Static: new("2"), Default: new("8")}
+	}
+	return []Behaviour{
 		row("the size of a thread pool is at most doubled", Behaviour{
 			Given: []Step{HasSetting(1, pool, kafka.Setting{Static: new("2"), Default: new("8")})}, When: size("5"),
 			Want: Want{Code: kafka.CodeInvalidRequest, Says: []string{pool + "=5", "value should not be greater than double the current value 2"}},
@@ -80,9 +90,6 @@ func alteringOn(release string) []Behaviour {
 			Given: []Step{size("4"), HasSetting(1, pool, threads("4")), HasSetting(2, pool, threads("4")), HasSetting(3, pool, threads("4"))}, When: size("1"),
 			Want: Want{Code: kafka.CodeInvalidRequest, Says: []string{pool + "=1", "value should be at least half the current value 4"}},
 			Then: []Step{size("2"), HasSetting(3, pool, threads("2"))},
-		}),
-		row("every dynamic configuration is taken without a restart", Behaviour{
-			When: AlterToDefaults(), Want: accepted(), Then: []Step{HasSetting(3, name, with(new("producer"), nil))},
 		}),
 	}
 }

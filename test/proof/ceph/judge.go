@@ -46,14 +46,7 @@ func (w *World) judgeReplacement(at *explore.Scenario, name cephclient.Daemon, t
 	if other, lags := w.lagging(at, name); lags {
 		w.hurt("%s is replaced while the pod of %s from before its change still runs", name, other)
 	}
-	launched := map[cephclient.Daemon]versions.Version{}
-	at.Objects("Deployment", func(o client.Object) {
-		d, ours := render.DaemonOf(o.GetLabels())
-		if deployment, ok := o.(*appsv1.Deployment); ok && ours {
-			image, _, _ := strings.Cut(deployment.Spec.Template.Spec.Containers[0].Image, "@")
-			launched[d] = images()[image]
-		}
-	})
+	launched := launchedVersions(at)
 	w.ceph.Do(func(c *simulated.Cluster) {
 		d, _ := c.Daemon(name)
 		if to.Major < d.Newest || to.Major < d.Version.Major {
@@ -80,6 +73,19 @@ func (w *World) judgeReplacement(at *explore.Scenario, name cephclient.Daemon, t
 			w.hurt("%s is replaced although Ceph does not permit it: %s", name, answer.Stderr)
 		}
 	})
+}
+
+// launchedVersions returns the versions of the images in the Deployments of the daemons.
+func launchedVersions(at *explore.Scenario) map[cephclient.Daemon]versions.Version {
+	launched := map[cephclient.Daemon]versions.Version{}
+	at.Objects("Deployment", func(o client.Object) {
+		d, ours := render.DaemonOf(o.GetLabels())
+		if deployment, ok := o.(*appsv1.Deployment); ok && ours {
+			image, _, _ := strings.Cut(deployment.Spec.Template.Spec.Containers[0].Image, "@")
+			launched[d] = images()[image]
+		}
+	})
+	return launched
 }
 
 // lagging returns another daemon whose Deployment was changed, and whose pod its controller has not ended yet. Where no version changes,
