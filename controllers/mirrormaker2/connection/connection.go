@@ -250,16 +250,17 @@ func execute(ctx context.Context, w *Workers, c Command) (err error) {
 	return &connect.Unreadable{What: "sending a command to Connect", Err: fmt.Errorf("%q is not known", c.Verb)}
 }
 
-// outcome converts an error of a command.
+// outcome converts an error of a command. Only a refusal, and an error that says so, prove that a command was not executed.
 func outcome(err error) external.Answer {
-	a := external.Answer{State: external.Failed, Text: without(err)}
+	a := external.Answer{State: external.Unknown, Text: without(err)}
 	if refused, ok := connect.AsRefused(err); ok {
 		a.State, a.Code, a.Text = external.Refused, refused.Code, refused.Error()
 	} else if connect.IsOutcomeUnknown(err) {
-		a.State = external.Unknown
 		if answered, ok := connect.Answer(err); ok {
 			a.Code, a.Text = answered.Code, answered.Error()
 		}
+	} else if _, ok := errors.AsType[*connect.Unreadable](err); ok {
+		a.State = external.Failed
 	}
 	return a
 }

@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"context"
 	"errors"
 	"net"
 	"testing"
@@ -46,6 +47,7 @@ func TestOutcome(t *testing.T) {
 		"a rebalance":              {&connect.Refused{Code: 409}, external.Answer{State: external.Refused, Code: 409, Text: "connect answered 409"}},
 		"a request that was lost":  {&connect.Unreadable{What: "stopping a->b", Err: refused(40003)}, external.Answer{State: external.Failed, Text: "the worker does not answer: read: connection reset by peer"}},
 		"an answer that was lost":  {&connect.OutcomeUnknown{What: "stopping a->b", Err: refused(40004)}, external.Answer{State: external.Unknown, Text: "the worker does not answer: read: connection reset by peer"}},
+		"an error of another kind": {context.DeadlineExceeded, external.Answer{State: external.Unknown, Text: "context deadline exceeded"}},
 		"a failure inside Connect": {&connect.OutcomeUnknown{What: "stopping a->b", Err: &connect.Refused{Code: 500, Message: "Request timed out"}}, external.Answer{State: external.Unknown, Code: 500, Text: "connect answered 500: Request timed out"}},
 	} {
 		t.Run(name, func(t *testing.T) {
