@@ -43,9 +43,6 @@ const shows = 6_000
 
 // judgeReplacement records harm if a daemon must not be taken away now.
 func (w *World) judgeReplacement(at *explore.Scenario, name cephclient.Daemon, to versions.Version) {
-	if other, lags := w.lagging(at, name); lags {
-		w.hurt("%s is replaced while the pod of %s from before its change still runs", name, other)
-	}
 	launched := launchedVersions(at)
 	w.ceph.Do(func(c *simulated.Cluster) {
 		d, _ := c.Daemon(name)
@@ -73,6 +70,9 @@ func (w *World) judgeReplacement(at *explore.Scenario, name cephclient.Daemon, t
 			w.hurt("%s is replaced although Ceph does not permit it: %s", name, answer.Stderr)
 		}
 	})
+	if other, lags := w.lagging(at, name); lags {
+		w.hurt("%s is replaced while the pod of %s from before its change still runs", name, other)
+	}
 }
 
 // launchedVersions returns the versions of the images in the Deployments of the daemons.
