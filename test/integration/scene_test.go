@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -158,6 +159,22 @@ func (s *scene) unrested() []string {
 	return out
 }
 
+// unrestedStatuses returns the statuses of the objects that are not at rest, with their histories, for the report of a failure.
+func (s *scene) unrestedStatuses() string {
+	GinkgoHelper()
+	var out []string
+	for name, o := range s.all() {
+		if s.restless(o) == "" {
+			continue
+		}
+		shown, err := json.MarshalIndent(o.LifecycleStatus(), "", "  ")
+		Expect(err).NotTo(HaveOccurred())
+		out = append(out, fmt.Sprintf("%s: %s", name, shown))
+	}
+	slices.Sort(out)
+	return strings.Join(out, "\n")
+}
+
 func (s *scene) restless(o lifecycle.Object) string {
 	status := o.LifecycleStatus()
 	for _, name := range sortedKeys(s.graphs) {
@@ -183,7 +200,7 @@ func (s *scene) kindOf(lifecycle, state string) string {
 
 func (s *scene) rest() {
 	GinkgoHelper()
-	Eventually(s.unrested).WithPolling(readInterval).Should(BeEmpty())
+	Eventually(s.unrested).WithPolling(readInterval).Should(BeEmpty(), s.unrestedStatuses)
 }
 
 // visit brings every object to its state and waits until nothing is written any more.
