@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -300,5 +301,26 @@ func TestKindAltersWhileAFencedWorkerIsFrozen(t *testing.T) {
 		}
 		p.frozen = ""
 		p.settles("altered", 120)
+	})
+}
+
+// TestKindListsOffsetsFromAfterTheRequest checks that a list writes no answer that was read for the list before.
+func TestKindListsOffsetsFromAfterTheRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPolled(t, hindrance{})
+		p.settles("created", 60)
+		p.annotate("list", source)
+		p.settles("listed", 60)
+		p.mu.Lock()
+		p.connect.Produce("orders", 4)
+		p.mu.Unlock()
+		for range 3 { // workers commit offsets each second
+			p.second()
+		}
+		p.annotate("list", source)
+		p.settles("listed again", 60)
+		if got := p.configMap("my-mm2-offsets").Data[connectclient.EntryName(source)]; strings.Count(got, `"offset": 3`) != 2 {
+			t.Errorf("listed %s, want offset 3 of both partitions", got)
+		}
 	})
 }

@@ -110,8 +110,10 @@ var acceptRequest = &action{
 	},
 }
 
+// writeList has a precondition so that it writes a live reading: an answer that was read earlier may be from before the request.
 var writeList = &action{
 	Name: "write-list", Doc: "writes the offsets into the ConfigMap that the resource names", Needs: []transitions.Need{NeedOffsets},
+	Precondition: exists, OnPreconditionFailed: AwaitingConnector,
 	Effects: func(f *Facts, _ Data) []Effect {
 		o, known := f.Offsets.Get()
 		if !known || o.TooLarge != nil || f.Record.Listed != "" && f.Entry == f.Record.Listed {

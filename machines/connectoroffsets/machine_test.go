@@ -203,6 +203,8 @@ func listing() []row {
 	return []row{
 		{Name: "listing: the document is written", State: co.Listing, Facts: with(list(), listRecord("")), Want: want{WaitingFor: []string{"listed"}, Effects: write}},
 		{Name: "listing: the document was recorded and not written", State: co.Listing, Facts: with(list(), listRecord("d8"), written("d7")), Want: want{WaitingFor: []string{"listed"}, Effects: write}},
+		goes("listing: the connector is gone", co.Listing, with(list(), listRecord(""), is(absent)), "precondition-failed", co.AwaitingConnector),
+		{Name: "listing: Connect is silent", State: co.Listing, Facts: with(list(), listRecord(""), silent()), Want: want{WaitingFor: []string{"listed"}, Blocked: []string{"exists"}}},
 		{Name: "listing: the offsets cannot be read", State: co.Listing, Facts: with(list(), listRecord(""), unread()), Want: want{WaitingFor: []string{"listed"}}},
 		goes("listing: the ConfigMap holds what was recorded, and the offsets have moved since", co.Listing, with(list(), listRecord("d8"), written("d8")), "listed", co.Finishing),
 		goes("listing: it holds it, and the offsets do not fit any more", co.Listing, with(list(), listRecord("d8"), written("d8"), tooLarge()), "listed", co.Finishing),

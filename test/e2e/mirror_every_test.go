@@ -24,8 +24,11 @@ var connectors = map[string]string{sourceConnector: "source-offsets", checkpoint
 // listEvery lists the offsets of all connectors. Those of the source connector are before 110 records.
 func listEvery(ctx SpecContext, m *mirror) {
 	GinkgoHelper()
-	m.carriedOut(ctx, "list all connectors", requesting("list", request.All))
-	Expect(parse(m.entry(ctx, "source-offsets", sourceConnector)).copied()).To(Equal(110))
+	listed := func() int {
+		m.carriedOut(ctx, "list all connectors", requesting("list", request.All))
+		return parse(m.entry(ctx, "source-offsets", sourceConnector)).copied()
+	}
+	Eventually(listed).WithContext(ctx).WithTimeout(patience).Should(Equal(110), "the offsets are committed after the records are copied")
 	for connector, name := range connectors {
 		Expect(m.entry(ctx, name, connector)).To(ContainSubstring(`"offsets"`), connector)
 	}
@@ -39,7 +42,7 @@ func alterEvery(ctx SpecContext, m *mirror) document {
 		return m.entry(ctx, "heartbeat-offsets", heartbeatConnector)
 	}
 	Eventually(heartbeat).WithContext(ctx).WithTimeout(patience).Should(ContainSubstring("targetClusterAlias"), "the heartbeat connector has offsets")
-	Expect(parse(m.entry(ctx, "source-offsets", sourceConnector)).copied()).To(Equal(100))
+	m.committed(ctx, 100)
 	want := m.moved(ctx, half)
 	m.write(ctx, "checkpoint-offsets", checkpointConnector, checkpointOffsets)
 	m.write(ctx, "heartbeat-offsets", heartbeatConnector, noHeartbeat)

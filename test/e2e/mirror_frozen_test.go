@@ -28,7 +28,7 @@ const late = 20
 func continueAfterAlter(ctx SpecContext, m *mirror, leads bool) {
 	GinkgoHelper()
 	frozen := m.spread(ctx, leads)
-	Expect(m.listed(ctx, running).copied()).To(Equal(100), "records whose offsets are committed")
+	m.committed(ctx, 100)
 	want := m.moved(ctx, half)
 	process := m.freeze(ctx, frozen)
 	m.unready(ctx, frozen)
@@ -62,7 +62,7 @@ func endBeforeAlter(ctx SpecContext, m *mirror, leads bool) {
 	GinkgoHelper()
 	frozen := m.spread(ctx, leads)
 	pass(ctx, m.flush+10*time.Second)
-	Expect(m.listed(ctx, running).copied()).To(Equal(100), "records whose offsets are committed")
+	m.committed(ctx, 100)
 	m.produce(ctx, 0, 50) // these are copied, and their offsets are not committed yet
 	m.copied(ctx, 150, 100)
 	want := m.moved(ctx, half)

@@ -230,6 +230,14 @@ func (m *mirror) listed(ctx SpecContext, state kafkav1beta2.ConnectorState) docu
 	return parse(m.entry(ctx, "source-offsets", sourceConnector))
 }
 
+// committed waits until the listed offsets of the running source connector are behind a number of records. Workers commit offsets some
+// time after they have copied records.
+func (m *mirror) committed(ctx SpecContext, records int) {
+	GinkgoHelper()
+	listed := func() int { return m.listed(ctx, running).copied() }
+	Eventually(listed).WithContext(ctx).WithTimeout(patience).Should(Equal(records), "records whose offsets are committed")
+}
+
 // document is what Connect says of the offsets of the source connector.
 type document struct {
 	Offsets []partitionOffset `json:"offsets"`

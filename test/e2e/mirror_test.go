@@ -45,7 +45,7 @@ var _ = Describe("Offsets of a connector", Label("connect"), func() {
 
 	It("are altered once although the leading worker is killed while the connector stops, and the other one after the alter", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
 		m := installMirror(ctx, scenario(ctx), workers{version: "4.1.2", flush: flush}, 100)
-		Expect(m.listed(ctx, running).copied()).To(Equal(100))
+		m.committed(ctx, 100)
 		want := m.moved(ctx, half)
 		leads, follows := m.worker(ctx, true), m.worker(ctx, false)
 		p := m.Phase("stop and alter, with both workers killed")
@@ -62,7 +62,7 @@ var _ = Describe("Offsets of a connector", Label("connect"), func() {
 
 	It("are altered once although the status is deleted and a GitOps tool applies the request again in every state", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
 		m := installMirror(ctx, scenario(ctx), workers{version: "4.1.2", flush: flush}, 100)
-		Expect(m.listed(ctx, running).copied()).To(Equal(100))
+		m.committed(ctx, 100)
 		want := m.moved(ctx, half)
 		p := m.Phase("stop and alter, applied again in every state")
 		apply := func() {
@@ -106,7 +106,7 @@ var _ = Describe("Offsets of a connector", Label("connect"), func() {
 // copyAgain copies half of 100 records a second time, and returns how many there are in the target then.
 func copyAgain(ctx SpecContext, m *mirror) int {
 	GinkgoHelper()
-	Expect(m.listed(ctx, running).copied()).To(Equal(100))
+	m.committed(ctx, 100)
 	want := m.moved(ctx, half)
 	m.once(ctx, "stop and alter in one edit", connectoroffsets.Alter, want.value(), requesting("alter", sourceConnector), source(stopped))
 	Expect(m.listed(ctx, stopped)).To(Equal(want))
