@@ -149,9 +149,10 @@ func upgrades(n int) changes {
 	return out
 }
 
-// settings returns changes of a setting that a node reads when it starts.
+// settings returns changes of a setting that a node reads when it starts. Its sample is smaller than that of the upgrades, whose roll it
+// shares.
 func settings() changes {
-	out := changes{plans: 1000}
+	out := changes{plans: 1000, sample: 8}
 	for threads := range len(levels()) - 1 { // as many as there are upgrades
 		out.make = append(out.make, changing(func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Config["queued.max.requests"] = value(8 + threads) }))
 	}
