@@ -48,12 +48,14 @@ func ModeOf(env func(string) string) (Mode, error) {
 // Takes reports whether a subject is selected.
 func (m Mode) Takes(subject string) bool { return strings.Contains(subject, m.only) }
 
-// references returns the number of runs of each change without a fault. Only what all of them meet is a place for a fault.
-func (m Mode) references() int {
+// references returns the number of runs of each of the changes without a fault. Only what all of them meet is a place for a fault. With too
+// few runs a place is expected that depends on the order of two events, and that another run does not meet.
+func (m Mode) references(changes int) int {
+	each, all := 2, 4
 	if m.whole || m.Nightly {
-		return 3
+		each, all = 3, 9
 	}
-	return 2
+	return max(each, (all+changes-1)/changes)
 }
 
 // abridge reduces the changes of each object in a sample: a sample finishes earlier with more objects, all plans need less work

@@ -86,6 +86,26 @@ func TestReferenceMasksOnlyDifferencesWithoutAFault(t *testing.T) {
 	}
 }
 
+func TestReferencesOfModes(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		mode    Mode
+		changes int
+		want    int
+	}{
+		{"a sample of one change", Mode{}, 1, 4},
+		{"a sample of two changes", Mode{}, 2, 2},
+		{"all plans of one change", Mode{whole: true}, 1, 9},
+		{"all plans of two changes", Mode{whole: true}, 2, 5},
+		{"all plans of eight changes", Mode{whole: true}, 8, 3},
+		{"two faults in one change", Mode{Nightly: true}, 1, 9},
+	} {
+		if got := c.mode.references(c.changes); got != c.want {
+			t.Errorf("%s: %d runs without a fault, want %d", c.name, got, c.want)
+		}
+	}
+}
+
 func TestDepthOf(t *testing.T) {
 	revisions := []uint64{10, 20, 30, 40, 50}
 	for _, c := range []struct {

@@ -75,6 +75,16 @@ func (s *stage) inject(ctx context.Context, plan Plan, since uint64, r *Result) 
 		r.Fired, r.effects, r.events = all.fired(), points(first.Effects()), points(first.script.Heard())
 		err = errors.Join(err, all.outage.end(), all.last().Kill())
 	}()
+	// Whether the operator has looked at everything before the change or after it decides which statuses it writes.
+	err = s.await(ctx, func() string {
+		if s.ended.Load() == 0 {
+			return "the operator has not looked at everything yet"
+		}
+		return ""
+	})
+	if err != nil {
+		return err
+	}
 	s.passes.Store(0)
 	first.Arm(all.fault(plan))
 	first.script.Arm(all.eventFault(plan))

@@ -59,7 +59,7 @@ type Meddling func(a *Environment, namespace string) error
 
 // Passes counts the reconciles of the object that is changed.
 type Passes struct {
-	// Begun is called in each reconcile, and Ended in each after which nothing is left to do.
+	// Begun is called in each reconcile, and Ended in each after which nothing is left to do. A change is made after the first Ended.
 	Begun, Ended func()
 }
 
