@@ -2,7 +2,9 @@ package campaign_test
 
 import (
 	"context"
+	"maps"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/go-logr/logr"
@@ -15,8 +17,8 @@ import (
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
 
-// TestCampaign injects faults at every effect and event of the changes of a Kafka cluster, and of an account with instances at an
-// external system, as ModeOf selects them; nightly with six nodes too.
+// TestCampaign injects faults at every effect and event of the changes of a Kafka cluster, of an account with instances at an external
+// system, and of requests for the offsets of a connector, as ModeOf selects them; nightly with six nodes too.
 func TestCampaign(t *testing.T) {
 	mode, err := campaign.ModeOf(os.Getenv)
 	if err != nil {
@@ -68,6 +70,17 @@ func selectedSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaig
 	const accounts = "accounts"
 	if names = append(names, accounts); mode.Takes(accounts) {
 		s, err := accountsSubject()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, s)
+	}
+	operations := requests()
+	for _, name := range slices.Sorted(maps.Keys(operations)) {
+		if names = append(names, name); !mode.Takes(name) {
+			continue
+		}
+		s, err := mirrorsSubject(world, name, operations[name])
 		if err != nil {
 			t.Fatal(err)
 		}

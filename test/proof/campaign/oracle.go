@@ -29,8 +29,9 @@ var incidental = regexp.MustCompile(`/metadata/(uid|resourceVersion|generation|c
 // digest of a text that contains the namespace's name.
 var digest = regexp.MustCompile(`\b[0-9a-f]{8}\b`)
 
-// flatten returns all fields of the objects except the incidental ones, by object and path.
-func flatten(objects map[string]client.Object) map[string]string {
+// flatten returns all fields of the objects except the incidental ones, by object and path. Digests of the namespace's name are masked,
+// and what else the subject masks, if it does.
+func flatten(objects map[string]client.Object, masked *regexp.Regexp) map[string]string {
 	out := map[string]string{}
 	for name, o := range objects {
 		if name == "ServiceAccount default" { // created by Kubernetes at any time
@@ -40,7 +41,11 @@ func flatten(objects map[string]client.Object) map[string]string {
 		var fields any
 		if err == nil {
 			text = bytes.ReplaceAll(text, []byte(o.GetNamespace()), []byte("NAMESPACE"))
-			err = json.Unmarshal(digest.ReplaceAll(text, []byte("DIGEST")), &fields)
+			text = digest.ReplaceAll(text, []byte("DIGEST"))
+			if masked != nil {
+				text = masked.ReplaceAll(text, []byte("MASKED"))
+			}
+			err = json.Unmarshal(text, &fields)
 		}
 		if err != nil {
 			out[name] = err.Error() // equal to no other value

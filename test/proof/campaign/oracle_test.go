@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,6 +83,21 @@ func TestReferenceMasksOnlyDifferencesWithoutAFault(t *testing.T) {
 		`effects outside: ["raised"], want []`, "1000 passes in 0s, at most 180",
 	}
 	if diff := cmp.Diff(want, r.differs(wrong)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// Digests are masked in keys and values, and no other digits are.
+func TestFlattenMasks(t *testing.T) {
+	got := flatten(map[string]client.Object{"ConfigMap a": &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "run-1", Name: "a"},
+		Data:       map[string]string{"0.0123456789abcdef": "of run-1", "revision": "0123abcd", "sum": "0123456789abcdef"},
+	}}, regexp.MustCompile(`\b\d\.[0-9a-f]{16}\b`))
+	want := map[string]string{
+		"ConfigMap a/metadata/namespace": "NAMESPACE", "ConfigMap a/metadata/name": "a",
+		"ConfigMap a/data/MASKED": "of NAMESPACE", "ConfigMap a/data/revision": "DIGEST", "ConfigMap a/data/sum": "0123456789abcdef",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

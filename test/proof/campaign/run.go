@@ -57,7 +57,7 @@ func (s *stage) run(ctx context.Context, plan Plan) *Result {
 	r.Passes = s.passes.Load()
 	history := s.recorder.Since(since)
 	r.Counts = counts(history)
-	r.End = flatten(s.recorder.Latest())
+	r.End = flatten(s.recorder.Latest(), s.subject.Masked)
 	r.Outside = s.world.Effects()
 	r.Wrong = append(s.world.Harm(), s.world.Judge(history)...)
 	r.Wrong = append(r.Wrong, s.judge(history)...)

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"regexp"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -33,6 +34,9 @@ type Subject struct {
 	Graphs map[string]machines.Graph
 	// Kinds of objects that the operator watches, including the object's: an empty object each.
 	Kinds []client.Object
+	// Masked matches texts in objects, including keys, that differ between runs with the same result, such as a digest of a UID. Optional;
+	// default: none but digests of the namespace's name.
+	Masked *regexp.Regexp
 	// Cache options of the operator's manager.
 	Cache cache.Options
 	// Scale of all declared times.
