@@ -59,6 +59,9 @@ func conditions(all []lifecycleState, own, old []metav1.Condition, generation, o
 	text := ""
 	if worst != nil {
 		text = worst.message() + othersUnderWay(all, worst)
+		if worst.entry == nil && worst.defect == nil { // what it lacks is often what another one at rest lacks too
+			text += unknown(all)
+		}
 	}
 	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Settled", Message: "no lifecycle is under way"}
 	reconciling := metav1.Condition{Type: Reconciling, Status: metav1.ConditionFalse, Reason: "Settled"}

@@ -86,6 +86,25 @@ func TestConditionsFollowTheWorstLifecycle(t *testing.T) {
 	}
 }
 
+// A lifecycle without an entry says nothing about why: a failed read, which an instance of it shows, does.
+func TestConditionsSayWhyALifecycleIsNotObserved(t *testing.T) {
+	unread := func(s *lifecycleState) {
+		s.entry.UnknownSince, s.entry.WaitingFor = at(-time.Second), []lifecyclev1.WaitingFor{{Guard: "differs", Observed: "cannot be read: no answer"}}
+	}
+	for name, c := range map[string]struct {
+		all  []lifecycleState
+		want string
+	}{
+		"nothing is known":         {[]lifecycleState{{name: "a"}, in("b", resting)}, "a: not looked at yet"},
+		"a read has failed":        {[]lifecycleState{{name: "a"}, in("a/one", resting, unread)}, "a: not looked at yet; a/one: differs: cannot be read: no answer"},
+		"a read of one that works": {[]lifecycleState{in("a", working), in("b", resting, unread)}, "a: nodes restart"},
+	} {
+		if diff := cmp.Diff(c.want, conditions(c.all, nil, nil, 3, 3, noon)[1].Message); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
 // kstatusOf returns the status that kubectl wait, Flux and Argo CD derive from the conditions.
 func kstatusOf(t *testing.T, conditions []metav1.Condition, observed int64) status.Status {
 	t.Helper()
