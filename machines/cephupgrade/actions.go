@@ -21,17 +21,14 @@ const (
 	Detect Verb = "detect"
 	// Record stores Upgrade.
 	Record Verb = "record"
-	// RecordNoOut stores that the flag noout of Daemon is the upgrade's, and ForgetNoOut removes that.
-	RecordNoOut Verb = "record-noout"
-	ForgetNoOut Verb = "forget-noout"
-	// SetNoOut and UnsetNoOut change the flag noout of Daemon.
+	// SetNoOut stores that the flag noout of Daemon is the upgrade's, and then sets it. UnsetNoOut removes the flag, and then forgets it.
 	SetNoOut   Verb = "set-noout"
 	UnsetNoOut Verb = "unset-noout"
-	// RecordSettings stores Settings, and ForgetSettings removes those of their filesystem.
+	// RecordSettings stores Settings. It is a command of its own: repeated after Apply it would store the reduced ones.
 	RecordSettings Verb = "record-settings"
-	ForgetSettings Verb = "forget-settings"
-	// Apply changes the filesystem to Settings.
-	Apply Verb = "apply"
+	// Apply changes the filesystem to Settings. Restore does that too, and then forgets what was stored of the filesystem.
+	Apply   Verb = "apply"
+	Restore Verb = "restore-settings"
 	// Evict ends Session at Daemon.
 	Evict Verb = "evict"
 	// Replace changes the Deployment of Daemon to Image and to the desired pod, under the disruption lock, and starts it if it was
@@ -97,23 +94,13 @@ var restore = &action{
 // leftovers returns the effects that restore what the turn does not need. None means that nothing is held.
 func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 	for _, id := range m.NoOut {
-		name := ceph.Daemon{Type: ceph.TypeOSD, ID: id}
-		if o, known := c.osd(name); known && o.NoOut {
-			out = append(out, Effect{Verb: UnsetNoOut, Daemon: name})
-			continue
-		}
-		out = append(out, Effect{Verb: ForgetNoOut, Daemon: name})
+		out = append(out, Effect{Verb: UnsetNoOut, Daemon: ceph.Daemon{Type: ceph.TypeOSD, ID: id}})
 	}
 	reduced := f.reduced(c, m, p)
 	for _, s := range m.Settings {
-		if s.Filesystem == reduced {
-			continue
+		if s.Filesystem != reduced {
+			out = append(out, Effect{Verb: Restore, Settings: s})
 		}
-		if now := c.filesystem(s.Filesystem); now != nil && settings(now) != s {
-			out = append(out, Effect{Verb: Apply, Settings: s})
-			continue
-		}
-		out = append(out, Effect{Verb: ForgetSettings, Settings: s})
 	}
 	for i := range f.Daemons {
 		if d := &f.Daemons[i]; d.Stopped && d.Filesystem != reduced {
@@ -157,7 +144,7 @@ var prepare = &action{
 		case d.Step.Kind == order.Reduce:
 			return reduce(&c, &m, d.Step.Filesystem)
 		case d.component() == ceph.TypeOSD:
-			return keepIn(&c, &m, d.Step.Daemon)
+			return keepIn(&c, d.Step.Daemon)
 		case d.component() == ceph.TypeMDS && f.leads(&c, d):
 			return f.evictions(d)
 		}
@@ -179,12 +166,9 @@ func reduce(c *Cluster, m *Memory, filesystem string) []Effect {
 	return nil
 }
 
-func keepIn(c *Cluster, m *Memory, osd ceph.Daemon) []Effect {
-	switch o, _ := c.osd(osd); {
-	case o.NoOut:
+func keepIn(c *Cluster, osd ceph.Daemon) []Effect {
+	if o, _ := c.osd(osd); o.NoOut {
 		return nil
-	case !slices.Contains(m.NoOut, osd.ID):
-		return []Effect{{Verb: RecordNoOut, Daemon: osd}}
 	}
 	return []Effect{{Verb: SetNoOut, Daemon: osd}}
 }

@@ -168,17 +168,18 @@ func (u *upgrade) execute(ctx context.Context, e cu.Effect) {
 	switch e.Verb {
 	case cu.Record:
 		u.memory.Upgrade = e.Upgrade
-	case cu.RecordNoOut:
+	case cu.SetNoOut:
 		u.memory.NoOut = append(u.memory.NoOut, e.Daemon.ID)
-	case cu.ForgetNoOut:
+		u.must(u.client.SetNoOut(ctx, number, true))
+	case cu.UnsetNoOut:
+		u.must(u.client.SetNoOut(ctx, number, false))
 		u.memory.NoOut = slices.DeleteFunc(u.memory.NoOut, func(id string) bool { return id == e.Daemon.ID })
-	case cu.SetNoOut, cu.UnsetNoOut:
-		u.must(u.client.SetNoOut(ctx, number, e.Verb == cu.SetNoOut))
 	case cu.RecordSettings:
 		u.memory.Settings = append(u.memory.Settings, e.Settings)
-	case cu.ForgetSettings:
-		u.memory.Settings = slices.DeleteFunc(u.memory.Settings, without)
-	case cu.Apply:
+	case cu.Apply, cu.Restore:
+		if e.Verb == cu.Restore {
+			u.memory.Settings = slices.DeleteFunc(u.memory.Settings, without)
+		}
 		u.must(u.client.SetMaxMDS(ctx, e.Settings.Filesystem, e.Settings.MaxMDS))
 		u.must(u.client.SetStandbyReplay(ctx, e.Settings.Filesystem, e.Settings.StandbyReplay))
 	case cu.Stop:

@@ -99,20 +99,19 @@ func upgrade(ctx context.Context, c ceph.Client, e *cephupgrade.Effect) error {
 	switch e.Verb {
 	case cephupgrade.Record:
 		return store(ctx, c, keyUpgrade, e.Upgrade)
-	case cephupgrade.RecordNoOut:
-		return store(ctx, c, keyNoOut+e.Daemon.ID, true)
-	case cephupgrade.ForgetNoOut:
-		// A command that was under way when the maps were read may have set the flag since.
+	case cephupgrade.SetNoOut:
+		if err := store(ctx, c, keyNoOut+e.Daemon.ID, true); err != nil {
+			return err
+		}
+		return setNoOut(ctx, c, e.Daemon, true)
+	case cephupgrade.UnsetNoOut:
 		if err := setNoOut(ctx, c, e.Daemon, false); err != nil {
 			return err
 		}
 		return c.RemoveKey(ctx, keyNoOut+e.Daemon.ID)
-	case cephupgrade.SetNoOut, cephupgrade.UnsetNoOut:
-		return setNoOut(ctx, c, e.Daemon, e.Verb == cephupgrade.SetNoOut)
 	case cephupgrade.RecordSettings:
 		return store(ctx, c, keySettings+e.Settings.Filesystem, e.Settings)
-	case cephupgrade.ForgetSettings:
-		// A command that was under way when the maps were read may have reduced the filesystem since.
+	case cephupgrade.Restore:
 		if err := apply(ctx, c, &e.Settings); err != nil && !missing(err) {
 			return err
 		}

@@ -1,6 +1,9 @@
 package connection_test
 
 import (
+	"context"
+	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,6 +14,56 @@ import (
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	simulated "github.com/detent-dev/detent/simulator/ceph"
 )
+
+// refuses is a Ceph that does not execute commands that contain a word.
+type refuses struct {
+	ceph.Runner
+	word string
+}
+
+func (r refuses) Run(ctx context.Context, command ceph.Command) (ceph.Result, error) {
+	if slices.Contains(command.Args, r.word) {
+		return ceph.Result{}, errors.New("the connection was cut")
+	}
+	return r.Runner.Run(ctx, command)
+}
+
+// The record of a flag exists whenever the flag may be set: before it is set, and until it is removed.
+func TestExecuteRecordsAFlagWhileItMayBeSet(t *testing.T) {
+	osd := ceph.Daemon{Type: ceph.TypeOSD, ID: "0"}
+	for name, c := range map[string]struct {
+		verb cephupgrade.Verb
+		cut  string
+		keys map[string]string
+		set  bool
+	}{
+		"set, without its record": {cephupgrade.SetNoOut, "config-key", map[string]string{}, false},
+		"set, after its record":   {cephupgrade.SetNoOut, "set-group", map[string]string{"detent/noout/0": "true"}, false},
+		"removed, and not":        {cephupgrade.UnsetNoOut, "unset-group", map[string]string{"detent/noout/0": "true"}, true},
+		"removed, and recorded":   {cephupgrade.UnsetNoOut, "config-key", map[string]string{"detent/noout/0": "true"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cluster := simulated.New(cephtest.Releases()["18"], ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMgr, ID: "a"}, osd)
+			execute := func(runner ceph.Runner, verb cephupgrade.Verb) error {
+				return connection.Execute(t.Context(), ceph.Client{Runner: runner}, connection.Command{Upgrade: &cephupgrade.Effect{Verb: verb, Daemon: osd}})
+			}
+			if c.verb == cephupgrade.UnsetNoOut {
+				if err := execute(cluster, cephupgrade.SetNoOut); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := execute(refuses{cluster, c.cut}, c.verb); err == nil {
+				t.Fatal("no error, although a command was cut")
+			}
+			if diff := cmp.Diff(c.keys, cluster.Keys); diff != "" {
+				t.Errorf("keys (-want +got):\n%s", diff)
+			}
+			if one, _ := cluster.Daemon(osd); one.NoOut != c.set {
+				t.Errorf("the flag is set: %v, want %v", one.NoOut, c.set)
+			}
+		})
+	}
+}
 
 // A command that was under way when the maps were read takes effect before what it changed is forgotten.
 func TestExecuteForgetsOnlyWhatIsRestored(t *testing.T) {
@@ -28,22 +81,22 @@ func TestExecuteForgetsOnlyWhatIsRestored(t *testing.T) {
 		want    left
 	}{
 		"a flag": {
-			effects: effects{{Verb: cephupgrade.RecordNoOut, Daemon: osd}, {Verb: cephupgrade.SetNoOut, Daemon: osd}, {Verb: cephupgrade.ForgetNoOut, Daemon: osd}},
+			effects: effects{{Verb: cephupgrade.SetNoOut, Daemon: osd}, {Verb: cephupgrade.UnsetNoOut, Daemon: osd}},
 			want:    restored,
 		},
 		"the flag of an OSD that was removed": {
-			effects: effects{{Verb: cephupgrade.ForgetNoOut, Daemon: ceph.Daemon{Type: ceph.TypeOSD, ID: "7"}}},
+			effects: effects{{Verb: cephupgrade.UnsetNoOut, Daemon: ceph.Daemon{Type: ceph.TypeOSD, ID: "7"}}},
 			want:    restored,
 		},
 		"the settings of a filesystem": {
 			effects: effects{
 				{Verb: cephupgrade.RecordSettings, Settings: before}, {Verb: cephupgrade.Apply, Settings: cephupgrade.Settings{Filesystem: "fs", MaxMDS: 1}},
-				{Verb: cephupgrade.ForgetSettings, Settings: before},
+				{Verb: cephupgrade.Restore, Settings: before},
 			},
 			want: restored,
 		},
 		"the settings of a filesystem that was removed": {
-			effects: effects{{Verb: cephupgrade.ForgetSettings, Settings: cephupgrade.Settings{Filesystem: "gone", MaxMDS: 1}}},
+			effects: effects{{Verb: cephupgrade.Restore, Settings: cephupgrade.Settings{Filesystem: "gone", MaxMDS: 1}}},
 			want:    restored,
 		},
 	} {
