@@ -88,7 +88,7 @@ var _ = Describe("definitions of another operator", Serial, func() {
 		}
 		sc.start(nil)
 		stalled := func() metav1.Condition { return conditionOf(sc.object(key.Name), lifecycle.Stalled) }
-		Eventually(stalled).WithTimeout(30 * time.Second).Should(And(
+		Eventually(stalled).Should(And(
 			HaveField("Status", metav1.ConditionTrue), HaveField("Reason", lifecycle.StatusPruned),
 			HaveField("Message", ContainSubstring("does not store lifecycles, summary of the status")),
 		))

@@ -106,7 +106,7 @@ func keepsTheLaws(s Subject) {
 		Eventually(func() []string {
 			settleFor(projectionsWritten, sc.namespace)
 			return sc.expiring()
-		}).WithTimeout(2 * time.Minute).Should(BeEmpty())
+		}).Should(BeEmpty())
 		before := bench.Traffic.Of(sc.namespace, lab.Request.Writes)
 		Consistently(func() int { return len(bench.Traffic.Of(sc.namespace, lab.Request.Writes)) }, silentFor, silentFor/4).Should(BeNumerically(">=", len(before)))
 		after := bench.Traffic.Of(sc.namespace, lab.Request.Writes)[len(before):]
@@ -255,7 +255,7 @@ func actsUponAnotherTarget(sc *scene) {
 			}
 		}
 		return strings.Join(late, "\n")
-	}).WithTimeout(2 * time.Second).Should(BeEmpty())
+	}).Should(BeEmpty())
 	sc.release()
 	sc.each(lawTarget, func(v Visit) string {
 		o := sc.object(sc.name(v))

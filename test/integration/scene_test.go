@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -57,6 +56,7 @@ func sceneIn(ctx context.Context, s Subject, world World, visits []Visit) *scene
 	Expect(admin.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: sc.namespace}})).To(Succeed())
 	DeferCleanup(func() {
 		if CurrentSpecReport().Failed() {
+			sc.Context = context.Background() // that of the spec has ended
 			sc.report()
 		}
 		if sc.operator != nil {
@@ -159,22 +159,6 @@ func (s *scene) unrested() []string {
 	return out
 }
 
-// unrestedStatuses returns the statuses of the objects that are not at rest, with their histories, for the report of a failure.
-func (s *scene) unrestedStatuses() string {
-	GinkgoHelper()
-	var out []string
-	for name, o := range s.all() {
-		if s.restless(o) == "" {
-			continue
-		}
-		shown, err := json.MarshalIndent(o.LifecycleStatus(), "", "  ")
-		Expect(err).NotTo(HaveOccurred())
-		out = append(out, fmt.Sprintf("%s: %s", name, shown))
-	}
-	slices.Sort(out)
-	return strings.Join(out, "\n")
-}
-
 func (s *scene) restless(o lifecycle.Object) string {
 	status := o.LifecycleStatus()
 	for _, name := range sortedKeys(s.graphs) {
@@ -200,7 +184,7 @@ func (s *scene) kindOf(lifecycle, state string) string {
 
 func (s *scene) rest() {
 	GinkgoHelper()
-	Eventually(s.unrested).WithPolling(readInterval).Should(BeEmpty(), s.unrestedStatuses)
+	Eventually(s.unrested).WithPolling(readInterval).Should(BeEmpty())
 }
 
 // visit brings every object to its state and waits until nothing is written any more.
