@@ -92,10 +92,9 @@ var _ = Describe("a KafkaMirrorMaker2", func() {
 		return "{\n  \"offsets\": [\n    {\n      \"partition\": {\n        \"cluster\": \"east-kafka\",\n        \"partition\": 0,\n        \"topic\": \"orders\"\n      },\n" +
 			"      \"offset\": {\n        \"offset\": " + offset + "\n      }\n    }\n  ]\n}\n"
 	}
-	stop := func(m *kafkav1beta2.KafkaMirrorMaker2) {
-		m.Spec.Mirrors[0].SourceConnector.State = kafkav1beta2.ConnectorStopped
+	source := func(state kafkav1beta2.ConnectorState) func(m *kafkav1beta2.KafkaMirrorMaker2) {
+		return func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].SourceConnector.State = state }
 	}
-	resume := func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].SourceConnector.State = "" }
 
 	It("lists, alters and resets the offsets of a connector", func(ctx SpecContext) {
 		m := mirroringIn(ctx, newScene(ctx, clusters{}, nil).namespace)
@@ -125,7 +124,7 @@ var _ = Describe("a KafkaMirrorMaker2", func() {
 		m.warns(ctx, "AlterOffsets", "Failed to alter the connector offsets for "+mirrorSource+" due to the connector not being stopped")
 
 		By("altering them once it is stopped")
-		m.edit(ctx, stop)
+		m.edit(ctx, source(kafkav1beta2.ConnectorStopped))
 		m.settles(ctx)
 		Expect(offsets()).To(ContainSubstring(`"offset":9}`))
 
@@ -148,18 +147,13 @@ var _ = Describe("a KafkaMirrorMaker2", func() {
 		m.request(ctx, "reset", mirrorSource)
 		m.settles(ctx)
 		Expect(offsets()).To(Equal(`{"offsets":[]}`))
-		m.edit(ctx, resume)
+		m.edit(ctx, source(""))
 		m.settles(ctx)
 		mirrored := func() (n int64) {
 			Expect(m.server.Do(func(c *connect.Cluster) { n = c.Mirrored(mirrorSource) })).To(Succeed())
 			return n
 		}
 		Eventually(mirrored).Should(Equal(int64(200)))
-
-		By("stopping it and resetting them in one edit")
-		m.request(ctx, "reset", mirrorSource, stop)
-		m.settles(ctx)
-		Expect(offsets()).To(Equal(`{"offsets":[]}`))
 
 		By("naming a property that is missing")
 		m.request(ctx, "list", mirrorCheckpoint)
@@ -176,16 +170,19 @@ var _ = Describe("a KafkaMirrorMaker2", func() {
 			"east-kafka--west-kafka.MirrorHeartbeatConnector.json": "{\n  \"offsets\": [\n    {\n      \"partition\": {\n        \"sourceClusterAlias\": \"east-kafka\",\n        \"targetClusterAlias\": \"west-kafka\"\n" +
 				"      },\n      \"offset\": {\n        \"offset\": 0\n      }\n    }\n  ]\n}\n",
 		}
+		all := func(state kafkav1beta2.ConnectorState) func(m *kafkav1beta2.KafkaMirrorMaker2) {
+			return func(m *kafkav1beta2.KafkaMirrorMaker2) {
+				mirror := &m.Spec.Mirrors[0]
+				one := mirror.SourceConnector
+				one.State, one.ListOffsets.ToConfigMap.Name = state, "my-mm2-offsets"
+				mirror.CheckpointConnector, mirror.HeartbeatConnector = one.DeepCopy(), one.DeepCopy()
+			}
+		}
 		given := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: m.key.Namespace, Name: "my-connector-offsets"}, Data: entries}
 		Expect(admin.Create(ctx, given)).To(Succeed())
 
 		By("stopping all three and altering their offsets in one edit")
-		m.request(ctx, "alter", "*", func(m *kafkav1beta2.KafkaMirrorMaker2) {
-			mirror := &m.Spec.Mirrors[0]
-			stopped := *mirror.SourceConnector.DeepCopy()
-			stopped.State, stopped.ListOffsets.ToConfigMap.Name = kafkav1beta2.ConnectorStopped, "my-mm2-offsets"
-			mirror.SourceConnector, mirror.CheckpointConnector, mirror.HeartbeatConnector = stopped.DeepCopy(), stopped.DeepCopy(), stopped.DeepCopy()
-		})
+		m.request(ctx, "alter", "*", all(kafkav1beta2.ConnectorStopped))
 		m.settles(ctx)
 		for _, connector := range []string{mirrorSource, mirrorCheckpoint, mirrorHeartbeat} {
 			Expect(m.offsets(ctx, connector)).To(MatchJSON(entries[connectclient.EntryName(connector)]), connector)
@@ -198,8 +195,10 @@ var _ = Describe("a KafkaMirrorMaker2", func() {
 		Expect(admin.Get(ctx, client.ObjectKey{Namespace: m.key.Namespace, Name: "my-mm2-offsets"}, stored)).To(Succeed())
 		Expect(stored.Data).To(Equal(entries))
 
-		By("resetting them")
-		m.request(ctx, "reset", "*")
+		By("stopping all three again and resetting their offsets in one edit")
+		m.edit(ctx, all(kafkav1beta2.ConnectorRunning))
+		m.settles(ctx)
+		m.request(ctx, "reset", "*", all(kafkav1beta2.ConnectorStopped))
 		m.settles(ctx)
 		for _, connector := range []string{mirrorSource, mirrorCheckpoint, mirrorHeartbeat} {
 			Expect(m.offsets(ctx, connector)).To(Equal(`{"offsets":[]}`), connector)
