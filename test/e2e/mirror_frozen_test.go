@@ -85,26 +85,47 @@ func endBeforeAlter(ctx SpecContext, m *mirror, leads bool) {
 	m.copied(ctx, before+150-want.copied(), 100)
 }
 
-// spread waits until each worker runs one task of the source connector, which is the only one. It returns the pod of the worker that leads,
-// or of the other one.
+// spread makes each worker run one task of the source connector, which is the only one. It returns the pod of the worker that leads, or of
+// the other one. Connect assigns the tasks of a connector that is resumed to all its workers; those that were assigned before the second
+// worker had joined may stay together.
 func (m *mirror) spread(ctx SpecContext, leads bool) string {
 	GinkgoHelper()
 	m.edit(ctx, onlySource())
+	m.settled(ctx)
+	apart := ConsistOf(mirrorName+"-mirrormaker2-0", mirrorName+"-mirrormaker2-1")
+	Eventually(func() []string {
+		workers := m.workersOfTasks(ctx)
+		if they, err := apart.Match(workers); err == nil && they {
+			return workers
+		}
+		m.edit(ctx, source(stopped))
+		m.settled(ctx)
+		m.edit(ctx, source(running))
+		m.settled(ctx)
+		return m.workersOfTasks(ctx)
+	}).WithContext(ctx).WithTimeout(patience).Should(apart, "workers of the tasks")
+	return m.worker(ctx, leads)
+}
+
+// workersOfTasks returns the pod of the worker of each task of the source connector, once both run.
+func (m *mirror) workersOfTasks(ctx SpecContext) []string {
+	GinkgoHelper()
+	var of []string
 	Eventually(func(g Gomega, ctx context.Context) {
 		found, err := m.get(ctx)
 		g.Expect(err).NotTo(HaveOccurred())
 		g.Expect(found.Status.Connectors).To(HaveLen(1))
 		var status connect.Status
 		g.Expect(json.Unmarshal(found.Status.Connectors[0].Raw, &status)).To(Succeed())
-		var of []string
+		of = nil
 		for _, task := range status.Tasks {
+			g.Expect(task.State).To(Equal(connect.Running))
 			name, _, _ := strings.Cut(task.Worker, ".")
 			of = append(of, name)
 		}
-		g.Expect(of).To(ConsistOf(mirrorName+"-mirrormaker2-0", mirrorName+"-mirrormaker2-1"), "workers of the tasks")
+		g.Expect(of).To(HaveLen(2))
 	}).WithContext(ctx).WithTimeout(patience).Should(Succeed(), m.said(ctx))
-	m.settled(ctx)
-	return m.worker(ctx, leads)
+	return of
 }
 
 // freeze a worker with SIGSTOP until the faults are undone. It returns the process.
