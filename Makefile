@@ -70,7 +70,7 @@ FLEET       := ./test/bench/fleet/
 MEASURED     = $(filter-out $(FLEET),$(addprefix ./,$(sort $(dir $(shell git grep -l '^func Benchmark' -- '*_test.go')))))
 
 .PHONY: bench
-bench: $(TOOLS_BUILT) control-plane ## measure everything and write docs/benchmarks.md; BENCH=name for a part; compares with dist/bench/base.txt
+bench: $(TOOLS_BUILT) control-plane ## measure everything and write docs/benchmarks.md; BENCH=name for a part, the sections of which it replaces; compares with dist/bench/base.txt
 	@mkdir -p dist/bench && cp /proc/loadavg dist/bench/load.txt
 	go test -run '^$$' -bench '$(BENCH)' -benchmem -count $(COUNT) -timeout 60m $(MEASURED) | tee dist/bench/new.txt
 	$(TOOLS)/benchstat $(wildcard dist/bench/base.txt) dist/bench/new.txt
@@ -78,8 +78,10 @@ bench: $(TOOLS_BUILT) control-plane ## measure everything and write docs/benchma
 ifeq ($(BENCH),.)
 	go test -run '^$$' -bench . -benchtime 1x -timeout 60m $(FLEET) | tee dist/bench/fleet.txt
 	go run ./hack/benchmarks dist/bench/load.txt dist/bench/new.txt dist/bench/fleet.txt >dist/bench/page.md
-	mv dist/bench/page.md docs/benchmarks.md
+else
+	go run ./hack/benchmarks -keep docs/benchmarks.md dist/bench/load.txt dist/bench/new.txt >dist/bench/page.md
 endif
+	mv dist/bench/page.md docs/benchmarks.md
 
 .PHONY: vuln
 vuln: $(TOOLS_BUILT) ## look the dependencies up in the Go vulnerability database

@@ -9,10 +9,7 @@ import (
 	"strings"
 )
 
-const memoryPreface = `
-## Memory of a manager
-
-The memory that the manager of ` + "`examples/hello`" + ` needs for each Greeting at rest, with its ConfigMap, after it has reconciled each of them
+const memoryPreface = `The memory that the manager of ` + "`examples/hello`" + ` needs for each Greeting at rest, with its ConfigMap, after it has reconciled each of them
 three times. The manager is real and a process of its own; its API server is a stub that serves the objects as a manager leaves them.
 A manager of one Greeting is subtracted. Any write but the event of the lease fails the benchmark.
 

@@ -9,15 +9,16 @@ import (
 
 const preface = `# What it costs
 
-Written by ` + "`make bench`" + `, which takes about half an hour; do not edit. Times are wall-clock times. They are not
-representative if other work runs on the machine; the table shows its load.
+Written by ` + "`make bench`" + `, which takes about half an hour; do not edit. With BENCH=name it measures a part, and replaces the sections
+that it has measured as a whole. Times are wall-clock times. They are not representative if other work runs on the machine, whose load each
+section shows.
+`
+
+const passesPreface = `Without a server: the client is in memory, and its cost is negligible.
 
 `
 
-const fleetPreface = `
-## A fleet at rest
-
-%s, at rest together, on a real kube-apiserver and etcd on the same machine. The Kafka clusters have three nodes each, with both
+const fleetPreface = `%s, at rest together, on a real kube-apiserver and etcd on the same machine. The Kafka clusters have three nodes each, with both
 roles; nodes and Kafka are simulated in another process. Each kind has a manager: ` + "`examples/hello`" + ` and ` + "`detent manager`" + `
 as they are shipped, with four workers, a lease, and no limit on requests to the API server. Both are restarted when all resources
 are at rest, so that memory contains nothing from before, and are measured for one minute. In that minute each resource is
@@ -27,54 +28,74 @@ one event, which says that it leads; any other write fails the benchmark.
 
 `
 
-// page returns the page of all measurements. It fails if a benchmark on it was not
-// measured.
-func page(m machine, r results) (string, error) {
+// section of the page.
+type section struct {
+	title string
+	// write fails if one of its benchmarks was not measured.
+	write func(*strings.Builder, results) error
+}
+
+// sections of the page, in order.
+var sections = []section{
+	{"A pass", writePasses},
+	{"Offsets of 10,000 partitions", writeOffsets},
+	{"Twelve steps, compared with a reconciler that is written by hand", writeSequences},
+	{"A fleet at rest", writeFleet},
+	{"Memory of a manager", writeMemory},
+}
+
+// page returns the page. Sections whose benchmarks were not all measured are taken from before, an earlier page. It fails if that has no
+// such section.
+func page(m machine, r results, before string) (string, error) {
 	var b strings.Builder
 	b.WriteString(preface)
-	m.write(&b)
-	b.WriteString("\n## A pass\n\nWithout a server: the client is in memory, and its cost is negligible.\n\n")
-	missed, err := writePasses(&b, r)
-	if err != nil {
-		return "", err
+	kept := sectionsOf(before)
+	for _, s := range sections {
+		var measured strings.Builder
+		err := s.write(&measured, r)
+		text := m.String() + "\n\n" + measured.String()
+		if err != nil {
+			var found bool
+			if text, found = kept[s.title]; !found {
+				return "", err
+			}
+		}
+		fmt.Fprintf(&b, "\n%s%s\n\n%s\n", heading, s.title, strings.TrimSpace(text))
 	}
-	if len(missed) > 0 {
-		b.WriteString("\nWhy an aim is missed:\n\n" + strings.Join(missed, "\n") + "\n")
-	}
-	if err := writeSequences(&b, r); err != nil {
-		return "", err
-	}
-	if err := writeFleet(&b, r); err != nil {
-		return "", err
-	}
-	err = writeMemory(&b, r)
-	return b.String(), err
+	return b.String(), nil
 }
 
-func (m machine) write(b *strings.Builder) {
-	for _, line := range [][2]string{
-		{"machine", ""}, {"---", "---"},
-		{"processor", fmt.Sprintf("%s, %d cores", m.CPU, m.Cores)}, {"memory", m.Memory}, {"system", m.System}, {"Go", m.Go},
-		{"commit", m.Commit}, {"load before and after", m.Before + " and " + m.After},
-	} {
-		fmt.Fprintf(b, "| %s | %s |\n", line[0], line[1])
+const heading = "## "
+
+// sectionsOf returns the sections of a page by their titles.
+func sectionsOf(page string) map[string]string {
+	out := map[string]string{}
+	for i, text := range strings.Split("\n"+page, "\n"+heading) {
+		if title, body, found := strings.Cut(text, "\n"); found && i > 0 {
+			out[title] = body
+		}
 	}
+	return out
 }
 
-func writePasses(b *strings.Builder, r results) (missed []string, err error) {
-	b.WriteString("| | median | least | aim | allocations | aim | memory | |\n|---|---:|---:|---:|---:|---:|---:|---|\n")
+// String says what was measured, and where.
+func (m machine) String() string {
+	return fmt.Sprintf("Measured at commit %s, on %s with %d cores and %s, %s, %s. Load before %s, and after %s.", m.Commit, m.CPU, m.Cores, m.Memory, m.System, m.Go, m.Before, m.After)
+}
+
+// writePasses writes the costs of a pass, and why an aim is missed.
+func writePasses(b *strings.Builder, r results) error {
+	b.WriteString(passesPreface)
+	b.WriteString("| | median | least | aim | allocations | aim | |\n|---|---:|---:|---:|---:|---:|---|\n")
+	var missed []string
 	for _, row := range passes {
 		took, err := r.spread(row.benchmark, row.Unit)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		allocs, err := r.spread(row.benchmark, "allocs/op")
 		if err != nil {
-			return nil, err
-		}
-		memory, err := r.spread(row.benchmark, "B/op")
-		if err != nil {
-			return nil, err
+			return err
 		}
 		verdict := ""
 		if row.Aim >= 0 {
@@ -84,10 +105,13 @@ func writePasses(b *strings.Builder, r results) (missed []string, err error) {
 				missed = append(missed, fmt.Sprintf("- %s: %s", row.What, row.cause()))
 			}
 		}
-		fmt.Fprintf(b, "| %s | %s | %s | %s | %.0f | %s | %s | %s |\n", row.What, duration(took.Median), duration(took.Least),
-			aim(row.Aim, duration), allocs.Median, aim(row.Allocs, count), kibibytes(memory.Median), verdict)
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %.0f | %s | %s |\n", row.What, duration(took.Median), duration(took.Least),
+			aim(row.Aim, duration), allocs.Median, aim(row.Allocs, count), verdict)
 	}
-	return missed, nil
+	if len(missed) > 0 {
+		b.WriteString("\nWhy an aim is missed:\n\n" + strings.Join(missed, "\n") + "\n")
+	}
+	return nil
 }
 
 func (r row) cause() string {
@@ -111,8 +135,10 @@ func duration(ns float64) string {
 		return fmt.Sprintf("%.3g ns", ns)
 	case ns < float64(time.Millisecond):
 		return fmt.Sprintf("%.3g µs", ns/float64(time.Microsecond))
-	default:
+	case ns < float64(time.Second):
 		return fmt.Sprintf("%.3g ms", ns/float64(time.Millisecond))
+	default:
+		return fmt.Sprintf("%.3g s", ns/float64(time.Second))
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,7 +60,7 @@ func TestResultsAddFailsForFailure(t *testing.T) {
 // measured returns results with the durations that took returns, and the given number of writes.
 func measured(took func(row) float64, writes float64) results {
 	r := results{}
-	for _, row := range passes {
+	for _, row := range slices.Concat(passes, offsets) {
 		r[row.benchmark] = map[string][]float64{row.Unit: {took(row)}, "allocs/op": {1}, "B/op": {2048}}
 	}
 	for name, seconds := range map[string]float64{"framework": 3, "by_hand": 2, "framework_without_events": 2.5, "by_hand_without_events": 1} {
@@ -92,8 +93,9 @@ func TestPage(t *testing.T) {
 		"every aim is met": {
 			took: met,
 			want: []string{
-				"| processor | AMD EPYC, 2 cores |", "| load before and after | 0.1 0.2 0.3 and 1 2 3 |",
-				"| `hello`, a pass at rest | 100 ns | 100 ns | ≤ 10 µs | 1 | ≤ 50 | 2.0 KiB | met |",
+				"## A pass\n\nMeasured at commit 0123456789ab, on AMD EPYC with 2 cores and 7.8 GiB, linux/amd64 6.1, go1.26. Load before 0.1 0.2 0.3, and after 1 2 3.\n",
+				"| `hello`, a pass at rest | 100 ns | 100 ns | ≤ 10 µs | 1 | ≤ 50 | met |",
+				"| a pass that reads the offsets | 100 ns | 100 ns | 0.0 MiB |",
 				"10000 Greeting and 100 Kafka, at rest together",
 				"| writes in the minute at rest, events included, renewals of the lease not | 0 | 0 | ≤ 0 | met |",
 				"| heap per resource | 2.0 KiB | 2.0 KiB |  |  |",
@@ -110,7 +112,7 @@ func TestPage(t *testing.T) {
 				}
 				return 100
 			},
-			want: []string{"| `hello`, a pass at rest | 12.3 µs | 12.3 µs | ≤ 10 µs | 1 | ≤ 50 | 2.0 KiB | **missed** |", "- `hello`, a pass at rest: the store in memory"},
+			want: []string{"| `hello`, a pass at rest | 12.3 µs | 12.3 µs | ≤ 10 µs | 1 | ≤ 50 | **missed** |", "- `hello`, a pass at rest: the store in memory"},
 		},
 		"a fleet writes": {
 			took: met, writes: 3,
@@ -119,7 +121,7 @@ func TestPage(t *testing.T) {
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := page(m, measured(tc.took, tc.writes))
+			got, err := page(m, measured(tc.took, tc.writes), "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,11 +141,11 @@ func TestPage(t *testing.T) {
 
 func TestPageFailsForMissingBenchmark(t *testing.T) {
 	whole := func() results { return measured(func(row) float64 { return 1 }, 0) }
-	for i := range passes {
+	for _, row := range slices.Concat(passes, offsets) {
 		r := whole()
-		delete(r, passes[i].benchmark)
-		if _, err := page(machine{}, r); err == nil || !strings.Contains(err.Error(), passes[i].Name) {
-			t.Errorf("without %v: %v", passes[i].benchmark, err)
+		delete(r, row.benchmark)
+		if _, err := page(machine{}, r, ""); err == nil || !strings.Contains(err.Error(), row.Name) {
+			t.Errorf("without %v: %v", row.benchmark, err)
 		}
 	}
 	for _, part := range []string{"Fleet/", "Sequence/", "Sequence/by_hand=", "Memory/"} {
@@ -153,14 +155,43 @@ func TestPageFailsForMissingBenchmark(t *testing.T) {
 				delete(r, b)
 			}
 		}
-		if _, err := page(machine{}, r); err == nil {
+		if _, err := page(machine{}, r, ""); err == nil {
 			t.Errorf("a page without %s", part)
 		}
 	}
 }
 
+func TestPageKeepsSectionsThatWereNotMeasured(t *testing.T) {
+	whole := measured(func(row) float64 { return 1 }, 0)
+	before, err := page(machine{Commit: "before"}, whole, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	part := results{}
+	for _, row := range offsets {
+		part[row.benchmark] = map[string][]float64{row.Unit: {2_000_000_000}, "B/op": {1 << 20}}
+	}
+	part[passes[0].benchmark] = map[string][]float64{passes[0].Unit: {7}, "allocs/op": {7}}
+	got, err := page(machine{Commit: "after"}, part, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := sectionsOf(before)
+	want["Offsets of 10,000 partitions"] = sectionsOf(got)["Offsets of 10,000 partitions"]
+	if diff := cmp.Diff(want, sectionsOf(got)); diff != "" || len(want) != len(sections) {
+		t.Errorf("%d sections (-want +got):\n%s", len(want), diff)
+	}
+	if of := want["Offsets of 10,000 partitions"]; !strings.Contains(of, "commit after") || !strings.Contains(of, "| 2 s | 2 s | 1.0 MiB |") {
+		t.Errorf("the section that was measured: %s", of)
+	}
+	again, err := page(machine{Commit: "after"}, part, got)
+	if diff := cmp.Diff(got, again); err != nil || diff != "" {
+		t.Errorf("%v, written again (-want +got):\n%s", err, diff)
+	}
+}
+
 func TestDuration(t *testing.T) {
-	for ns, want := range map[float64]string{0.25: "0.25 ns", 999: "999 ns", 1000: "1 µs", 8340: "8.34 µs", 150_000: "150 µs", 2_084_605: "2.08 ms"} {
+	for ns, want := range map[float64]string{0.25: "0.25 ns", 999: "999 ns", 1000: "1 µs", 8340: "8.34 µs", 150_000: "150 µs", 2_084_605: "2.08 ms", 3_310_000_000: "3.31 s"} {
 		if got := duration(ns); got != want {
 			t.Errorf("%s ns = %s, want %s", fmt.Sprint(ns), got, want)
 		}

@@ -43,11 +43,6 @@ var passes = []row{
 		Cause: "a third of the time goes into rendering the six pods, most of it into writing them as JSON in a stable order: other bytes would restart the pods",
 	},
 	{What: "Kafka with six pods, the first pass of a process", benchmark: benchmark{"controllers/kafka", "PassAtRest/the_first_of_a_process"}, Unit: "ns/op", Aim: none, Allocs: none},
-	{What: "KafkaMirrorMaker2, a pass that reads the offsets of 10,000 partitions", benchmark: benchmark{"controllers/mirrormaker2", "ManyPartitions"}, Unit: "ns/op", Aim: none, Allocs: none},
-	{
-		What:      "KafkaMirrorMaker2, the offsets of 10,000 partitions listed, altered and verified: all passes, with the simulated workers",
-		benchmark: benchmark{"controllers/mirrormaker2", "AlterManyPartitions"}, Unit: "ns/op", Aim: none, Allocs: none,
-	},
 	{What: "two lifecycles decide, at rest", benchmark: benchmark{"internal/pass", "Decide/at_rest"}, Unit: "ns/op", Aim: 4 * micro, Allocs: none},
 	{What: "two lifecycles decide, one waits", benchmark: benchmark{"internal/pass", "Decide/waiting"}, Unit: "ns/op", Aim: none, Allocs: none},
 	{What: "two lifecycles decide, one takes a transition", benchmark: benchmark{"internal/pass", "Decide/transition"}, Unit: "ns/op", Aim: 10 * micro, Allocs: none},

@@ -8,10 +8,7 @@ import (
 	"strings"
 )
 
-const sequencePreface = `
-## Twelve steps, compared with a reconciler that is written by hand
-
-Each object needs twelve ConfigMaps, one after another; each step is stored in the status before it begins
+const sequencePreface = `Each object needs twelve ConfigMaps, one after another; each step is stored in the status before it begins
 (test/bench/sequence). The framework runs a machine of thirteen states. The reconciler that is written by hand switches on a
 phase and writes a condition. Both have a process of their own, four workers and a lease, and no limit on requests; they run in
 turns on one kube-apiserver and etcd on the same machine. The factors compare with the run by hand that creates as many events.
