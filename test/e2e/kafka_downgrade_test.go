@@ -7,7 +7,9 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 )
 
@@ -19,7 +21,7 @@ var _ = Describe("Downgrade", Label("kafka"), func() {
 		p := b.change(ctx, "4.1.2", "")
 		refused := func() {
 			GinkgoHelper()
-			b.awaiting(ctx, kafkaversion.Refusing, 2*time.Minute, "4.3-IV0", "4.1-IV1", "docs/downgrade.md")
+			b.awaiting(ctx, versionChange, kafkaversion.Refusing, 2*time.Minute, "4.3-IV0", "4.1-IV1", "docs/downgrade.md")
 		}
 		refused()
 		By("pausing and resuming")
@@ -40,6 +42,40 @@ var _ = Describe("Downgrade", Label("kafka"), func() {
 		b.settled(ctx, "4.3.1")
 		back.End()
 		Expect(back.Starts()).To(BeEmpty(), "nodes restarted")
+		b.finish(ctx)
+	})
+
+	It("waits for the snapshots of the controllers after the metadata level was lowered", SpecTimeout(25*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		b := install(ctx, s, dual(), "4.0.2", func(spec *kafkav1beta2.KafkaSpec) {
+			spec.Kafka.Config["metadata.log.max.snapshot.interval.ms"] = apiextensionsv1.JSON{Raw: []byte("90000")}
+		})
+		b.stream(ctx)
+		b.change(ctx, "4.1.2", "")
+		Expect(b.settled(ctx, "4.1.2").Status.KafkaMetadataVersion).To(Equal("4.1-IV1"))
+		b.change(ctx, "4.1.2", "4.0")
+		Expect(b.settled(ctx, "4.1.2").Status.KafkaMetadataVersion).To(Equal("4.0-IV3"))
+		p := b.change(ctx, "4.0.2", "4.0")
+		k := b.awaiting(ctx, versionChange, kafkaversion.AwaitingSnapshot, 2*time.Minute, "snapshot", "4.1-IV1")
+		Expect(p.Starts()).To(BeEmpty(), "nodes restarted before the snapshots")
+		for _, w := range lifecycle(k, versionChange).WaitingFor {
+			s.Note("in AwaitingSnapshot: %s; %s", w.Expected, w.Observed)
+		}
+		b.settled(ctx, "4.0.2")
+		b.rolled(ctx, p)
+		b.finish(ctx)
+	})
+
+	It("from a version that the operator does not know works in one step while its metadata level is not raised", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		b := install(ctx, s, dual(), "4.1.2", nil)
+		b.stream(ctx)
+		b.change(ctx, "4.3.1", "4.1")
+		b.settled(ctx, "4.3.1")
+		managerKnowing(ctx, "4.1.2")
+		p := b.change(ctx, "4.1.2", "")
+		b.settled(ctx, "4.1.2")
+		b.rolled(ctx, p)
 		b.finish(ctx)
 	})
 })

@@ -44,14 +44,21 @@ type pool struct {
 	roles []kafkav1beta2.NodeRole
 }
 
+// Roles of the nodes of a pool.
+var (
+	controllerRole = []kafkav1beta2.NodeRole{kafkav1beta2.RoleController}
+	brokerRole     = []kafkav1beta2.NodeRole{kafkav1beta2.RoleBroker}
+	bothRoles      = []kafkav1beta2.NodeRole{kafkav1beta2.RoleController, kafkav1beta2.RoleBroker}
+)
+
 // dual are three nodes in both roles.
 func dual() []pool {
-	return []pool{{"all", 3, []kafkav1beta2.NodeRole{kafkav1beta2.RoleController, kafkav1beta2.RoleBroker}}}
+	return []pool{{name: "all", count: 3, roles: bothRoles}}
 }
 
 // separate are three controllers and three brokers.
 func separate() []pool {
-	return []pool{{"controllers", 3, []kafkav1beta2.NodeRole{kafkav1beta2.RoleController}}, {"brokers", 3, []kafkav1beta2.NodeRole{kafkav1beta2.RoleBroker}}}
+	return []pool{{name: "controllers", count: 3, roles: controllerRole}, {name: "brokers", count: 3, roles: brokerRole}}
 }
 
 // create a Kafka with pools. edit may change its spec.
@@ -161,16 +168,15 @@ func lifecycle(k *kafkav1beta2.Kafka, name string) lifecyclev1.Lifecycle {
 	return lifecyclev1.Lifecycle{}
 }
 
-// awaiting waits until the version change is in a state, and waits there for something that its status names.
-func (b *brokers) awaiting(ctx SpecContext, state string, within time.Duration, words ...string) *kafkav1beta2.Kafka {
+// awaiting waits until a lifecycle is in a state, and waits there for something that the status names.
+func (b *brokers) awaiting(ctx SpecContext, name, state string, within time.Duration, words ...string) *kafkav1beta2.Kafka {
 	GinkgoHelper()
 	var k *kafkav1beta2.Kafka
 	Eventually(func(g Gomega, ctx context.Context) {
 		var err error
 		k, err = b.get(ctx)
 		g.Expect(err).NotTo(HaveOccurred())
-		l := lifecycle(k, versionChange)
-		g.Expect(l.State).To(Equal(state))
+		g.Expect(lifecycle(k, name).State).To(Equal(state))
 		for _, word := range words {
 			g.Expect(statement(k.Status.Conditions, k.Status.Lifecycles)).To(ContainSubstring(word))
 		}
@@ -178,11 +184,11 @@ func (b *brokers) awaiting(ctx SpecContext, state string, within time.Duration, 
 	return k
 }
 
-// entered waits until the phase has seen a state of the version change that often.
-func entered(ctx SpecContext, p *stage.Phase, state string, times int) {
+// entered waits until the phase has seen a state of a lifecycle that often.
+func entered(ctx SpecContext, p *stage.Phase, name, state string, times int) {
 	GinkgoHelper()
-	Eventually(func() int { return len(p.Entered(versionChange, state)) }).WithContext(ctx).WithTimeout(patience).WithPolling(20*time.Millisecond).
-		Should(BeNumerically(">=", times), "times that state %s was entered", state)
+	Eventually(func() int { return len(p.Entered(name, state)) }).WithContext(ctx).WithTimeout(patience).WithPolling(20*time.Millisecond).
+		Should(BeNumerically(">=", times), "times that state %s of %s was entered", state, name)
 }
 
 // nodes lists the pods of the nodes, in order.
@@ -256,69 +262,4 @@ func (b *brokers) finish(ctx SpecContext) {
 	whole := stage.Tally{Read: n}
 	Expect(got).To(Equal(stage.Records{Acknowledged: n, While: whole, After: whole}))
 	Expect(n).To(BeNumerically(">", 1000), "records acknowledged")
-}
-
-// killLeader kills the manager that leads, and returns how long it took until another one does, or its own next container.
-func (b *brokers) killLeader(ctx SpecContext) {
-	GinkgoHelper()
-	k, err := b.get(ctx)
-	Expect(err).NotTo(HaveOccurred())
-	pod := leader(ctx)
-	Expect(cluster.Kill(ctx, pod)).To(Succeed())
-	l := lifecycle(k, versionChange)
-	b.Note("manager killed in %s, selected node %s", l.State, l.Data["node"])
-}
-
-// says waits until the status says something.
-func (b *brokers) says(ctx SpecContext, within time.Duration, words ...string) {
-	GinkgoHelper()
-	Eventually(func(g Gomega, ctx context.Context) {
-		k, err := b.get(ctx)
-		g.Expect(err).NotTo(HaveOccurred())
-		for _, word := range words {
-			g.Expect(statement(k.Status.Conditions, k.Status.Lifecycles)).To(ContainSubstring(word))
-		}
-	}).WithContext(ctx).WithTimeout(within).Should(Succeed(), b.said(ctx))
-}
-
-// silent waits until the status does not say something any more.
-func (b *brokers) silent(ctx SpecContext, within time.Duration, words string) {
-	GinkgoHelper()
-	Eventually(func(ctx context.Context) (string, error) {
-		k, err := b.get(ctx)
-		return statement(k.Status.Conditions, k.Status.Lifecycles), err
-	}).WithContext(ctx).WithTimeout(within).ShouldNot(ContainSubstring(words), b.said(ctx))
-}
-
-// wipe deletes the status of the Kafka, and waits until it has one again.
-func (b *brokers) wipe(ctx SpecContext) {
-	GinkgoHelper()
-	k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: clusterName}}
-	Expect(cluster.Client.Status().Patch(ctx, k, client.RawPatch(types.JSONPatchType, []byte(`[{"op":"remove","path":"/status"}]`)))).To(Succeed())
-	Eventually(func(ctx context.Context) (int, error) {
-		k, err := b.get(ctx)
-		return len(k.Status.Lifecycles), err
-	}).WithContext(ctx).ShouldNot(BeZero(), b.said(ctx))
-}
-
-// lose removes a node's pod without grace, as the loss of its machine does. It must return with the version that it last ran.
-func (b *brokers) lose(ctx SpecContext, name, version string) {
-	GinkgoHelper()
-	key := client.ObjectKey{Namespace: b.Namespace, Name: name}
-	lost := &corev1.Pod{}
-	Expect(cluster.Client.Get(ctx, key, lost)).To(Succeed())
-	Expect(cluster.Client.Delete(ctx, lost, client.GracePeriodSeconds(0))).To(Succeed())
-	Eventually(func(g Gomega, ctx context.Context) {
-		pod := &corev1.Pod{}
-		g.Expect(cluster.Client.Get(ctx, key, pod)).To(Succeed())
-		g.Expect(pod.UID).NotTo(Equal(lost.UID))
-		g.Expect(pod.Spec.Containers[0].Image).To(Equal("apache/kafka:" + version))
-		g.Expect(ready(pod)).To(BeTrue(), "pod %s is ready", name)
-	}).WithContext(ctx).Should(Succeed(), b.said(ctx))
-}
-
-// remove a pod without grace.
-func (b *brokers) remove(ctx SpecContext, name string) {
-	GinkgoHelper()
-	Expect(cluster.Client.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: name}}, client.GracePeriodSeconds(0))).To(Succeed())
 }

@@ -18,7 +18,7 @@ var _ = Describe("In the middle of an upgrade", Label("kafka"), func() {
 		b := install(ctx, s, dual(), "4.1.2", nil)
 		b.stream(ctx)
 		up := b.change(ctx, "4.3.1", "")
-		entered(ctx, up, roll.AwaitingReady, 2)
+		entered(ctx, up, versionChange, roll.AwaitingReady, 2)
 		moved, _ := up.Order()
 		back := b.change(ctx, "4.1.2", "")
 		b.settled(ctx, "4.1.2")
@@ -39,7 +39,7 @@ var _ = Describe("In the middle of an upgrade", Label("kafka"), func() {
 		b := install(ctx, s, dual(), "4.1.2", nil)
 		b.stream(ctx)
 		up := b.change(ctx, "4.3.1", "4.1")
-		entered(ctx, up, roll.AwaitingReady, 1)
+		entered(ctx, up, versionChange, roll.AwaitingReady, 1)
 		moved, _ := up.Order()
 		var waiting []string
 		for _, pod := range b.nodes(ctx) {

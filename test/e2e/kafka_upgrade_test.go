@@ -20,9 +20,9 @@ var _ = Describe("Upgrade", Label("kafka"), func() {
 		b.stream(ctx)
 		p := b.change(ctx, "4.3.1", "")
 		for i := range 3 {
-			entered(ctx, p, roll.RestartingNode, 1+2*i)
+			entered(ctx, p, versionChange, roll.RestartingNode, 1+2*i)
 			pass(ctx, rand.N(8*time.Second))
-			b.killLeader(ctx)
+			b.killLeader(ctx, versionChange)
 		}
 		k := b.settled(ctx, "4.3.1")
 		b.rolled(ctx, p)

@@ -1,0 +1,82 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+)
+
+// killLeader kills the manager that leads, and notes in which state of a lifecycle.
+func (b *brokers) killLeader(ctx SpecContext, name string) {
+	GinkgoHelper()
+	k, err := b.get(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	pod := leader(ctx)
+	Expect(cluster.Kill(ctx, pod)).To(Succeed())
+	l := lifecycle(k, name)
+	b.Note("manager killed in %s, selected node %s", l.State, l.Data["node"])
+}
+
+// says waits until the status says something.
+func (b *brokers) says(ctx SpecContext, within time.Duration, words ...string) {
+	GinkgoHelper()
+	Eventually(func(g Gomega, ctx context.Context) {
+		k, err := b.get(ctx)
+		g.Expect(err).NotTo(HaveOccurred())
+		for _, word := range words {
+			g.Expect(statement(k.Status.Conditions, k.Status.Lifecycles)).To(ContainSubstring(word))
+		}
+	}).WithContext(ctx).WithTimeout(within).Should(Succeed(), b.said(ctx))
+}
+
+// silent waits until the status does not say something any more.
+func (b *brokers) silent(ctx SpecContext, within time.Duration, words string) {
+	GinkgoHelper()
+	Eventually(func(ctx context.Context) (string, error) {
+		k, err := b.get(ctx)
+		return statement(k.Status.Conditions, k.Status.Lifecycles), err
+	}).WithContext(ctx).WithTimeout(within).ShouldNot(ContainSubstring(words), b.said(ctx))
+}
+
+// wipe deletes the status of the Kafka, and waits until it has one again.
+func (b *brokers) wipe(ctx SpecContext) {
+	GinkgoHelper()
+	k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: clusterName}}
+	Expect(cluster.Client.Status().Patch(ctx, k, client.RawPatch(types.JSONPatchType, []byte(`[{"op":"remove","path":"/status"}]`)))).To(Succeed())
+	Eventually(func(ctx context.Context) (int, error) {
+		k, err := b.get(ctx)
+		return len(k.Status.Lifecycles), err
+	}).WithContext(ctx).ShouldNot(BeZero(), b.said(ctx))
+}
+
+// lose removes a node's pod without grace, as the loss of its machine does. It must return with the version that it last ran.
+func (b *brokers) lose(ctx SpecContext, name, version string) {
+	GinkgoHelper()
+	key := client.ObjectKey{Namespace: b.Namespace, Name: name}
+	lost := &corev1.Pod{}
+	Expect(cluster.Client.Get(ctx, key, lost)).To(Succeed())
+	Expect(cluster.Client.Delete(ctx, lost, client.GracePeriodSeconds(0))).To(Succeed())
+	Eventually(func(g Gomega, ctx context.Context) {
+		pod := &corev1.Pod{}
+		g.Expect(cluster.Client.Get(ctx, key, pod)).To(Succeed())
+		g.Expect(pod.UID).NotTo(Equal(lost.UID))
+		g.Expect(pod.Spec.Containers[0].Image).To(Equal("apache/kafka:" + version))
+		g.Expect(ready(pod)).To(BeTrue(), "pod %s is ready", name)
+	}).WithContext(ctx).Should(Succeed(), b.said(ctx))
+}
+
+// remove a pod without grace.
+func (b *brokers) remove(ctx SpecContext, name string) {
+	GinkgoHelper()
+	Expect(cluster.Client.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: name}}, client.GracePeriodSeconds(0))).To(Succeed())
+}

@@ -1,0 +1,77 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/nodestorage"
+)
+
+// fatal is a setting with a value with which no node starts.
+const fatal = "queued.max.requests"
+
+var _ = Describe("An outage", Label("kafka"), func() {
+	It("of all nodes by a configuration is ended by the spec alone", SpecTimeout(15*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		b := install(ctx, s, []pool{{name: "all", count: 1, roles: bothRoles}}, "4.1.2", nil)
+		bootstrap := "--bootstrap=" + clusterName + "-kafka-bootstrap:9092"
+		Expect(work(ctx, s, "produce", "produce", bootstrap, "--count=100")).To(Equal("acknowledged 100"))
+		b.Phase("a configuration with which no node starts")
+		b.edit(ctx, fmt.Sprintf(`{"spec":{"kafka":{"config":{%q:0}}}}`, fatal))
+		b.says(ctx, 5*time.Minute, "events-all-0", "Ready=False")
+		p := b.Phase("it is corrected")
+		b.edit(ctx, fmt.Sprintf(`{"spec":{"kafka":{"config":{%q:null}}}}`, fatal))
+		b.settled(ctx, "4.1.2")
+		s.Note("Ready %.0f s after the correction", time.Since(p.Begun()).Seconds())
+		Expect(work(ctx, s, "consume", "consume", bootstrap, "--count=100")).To(Equal("read 100, seen again 0"))
+	})
+
+	It("of a first install that cannot start is ended by another configuration and an older version", SpecTimeout(15*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		p := s.Phase("a first install that cannot start")
+		b := create(ctx, s, dual(), "4.3.1", func(spec *kafkav1beta2.KafkaSpec) {
+			spec.Kafka.Config[fatal] = apiextensionsv1.JSON{Raw: []byte("0")}
+		})
+		Eventually(func() map[string]int { return p.Starts() }).WithContext(ctx).WithTimeout(patience).Should(HaveLen(3), "nodes that were started")
+		s.Phase("it is corrected, and asks for an older version")
+		b.edit(ctx, fmt.Sprintf(`{"spec":{"kafka":{"version":"4.1.2","config":{%q:null}}}}`, fatal))
+		k := b.settled(ctx, "4.1.2")
+		Expect(k.Status.KafkaMetadataVersion).To(Equal("4.1-IV1"))
+		b.stream(ctx)
+		pass(ctx, 5*time.Second)
+		b.finish(ctx)
+	})
+
+	It("of a disk that comes back empty holds until its formatting is approved", SpecTimeout(15*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		b := install(ctx, s, dual(), "4.1.2", nil)
+		b.stream(ctx)
+		const name = "events-all-1"
+		p := s.Phase("a disk is empty")
+		b.exec(ctx, name, "sh", "-c", "rm -rf /var/lib/kafka/data-0/*")
+		b.remove(ctx, name)
+		k := b.awaiting(ctx, observation.LifecycleStorage, nodestorage.StorageLost, 3*time.Minute, name, "detent.dev/approve=format-storage=")
+		pass(ctx, 20*time.Second) // the stream continues with two nodes
+		pod := &corev1.Pod{}
+		Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: b.Namespace, Name: name}, pod)).To(Succeed())
+		Expect(pod.Status.ContainerStatuses[0].State.Running).To(BeNil(), "the process of the node, whose disk is empty")
+		Expect(p.MostDown()).To(Equal(1), "nodes down at once")
+		p.End()
+
+		s.Phase("the formatting is approved")
+		attempt := lifecycle(k, observation.LifecycleStorage).Attempt.ID
+		b.edit(ctx, fmt.Sprintf(`{"metadata":{"annotations":{"detent.dev/approve":"format-storage=%s/%s"}}}`, attempt, name))
+		b.settled(ctx, "4.1.2")
+		b.finish(ctx)
+	})
+})
