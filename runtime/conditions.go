@@ -59,7 +59,7 @@ func conditions(all []lifecycleState, own, old []metav1.Condition, generation, o
 	text := ""
 	if worst != nil {
 		text = worst.message() + othersUnderWay(all, worst)
-		if worst.entry == nil && worst.defect == nil { // what it lacks is often what another one at rest lacks too
+		if worst.entry == nil && worst.defect == nil { // it has no message of its own: a read that failed is shown by the lifecycles that have an entry
 			text += unknown(all)
 		}
 	}

@@ -21,14 +21,16 @@ const (
 	Detect Verb = "detect"
 	// Record stores Upgrade.
 	Record Verb = "record"
-	// SetNoOut stores that the flag noout of Daemon is the upgrade's, and then sets it. UnsetNoOut removes the flag, and then forgets it.
-	SetNoOut   Verb = "set-noout"
-	UnsetNoOut Verb = "unset-noout"
-	// RecordSettings stores Settings. It is a command of its own: repeated after Apply it would store the reduced ones.
+	// SetNoOut stores that the flag noout of Daemon is the upgrade's, and then sets it. UnsetNoOut removes the flag, and ForgetNoOut what
+	// was stored, once the flag is seen to be gone.
+	SetNoOut    Verb = "set-noout"
+	UnsetNoOut  Verb = "unset-noout"
+	ForgetNoOut Verb = "forget-noout"
+	// RecordSettings stores Settings, and ForgetSettings removes those of their filesystem.
 	RecordSettings Verb = "record-settings"
-	// Apply changes the filesystem to Settings. Restore does that too, and then forgets what was stored of the filesystem.
-	Apply   Verb = "apply"
-	Restore Verb = "restore-settings"
+	ForgetSettings Verb = "forget-settings"
+	// Apply changes the filesystem to Settings.
+	Apply Verb = "apply"
 	// Evict ends Session at Daemon.
 	Evict Verb = "evict"
 	// Replace changes the Deployment of Daemon to Image and to the desired pod, under the disruption lock, and starts it if it was
@@ -94,13 +96,23 @@ var restore = &action{
 // leftovers returns the effects that restore what the turn does not need. None means that nothing is held.
 func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 	for _, id := range m.NoOut {
-		out = append(out, Effect{Verb: UnsetNoOut, Daemon: ceph.Daemon{Type: ceph.TypeOSD, ID: id}})
+		name := ceph.Daemon{Type: ceph.TypeOSD, ID: id}
+		if o, known := c.osd(name); known && o.NoOut {
+			out = append(out, Effect{Verb: UnsetNoOut, Daemon: name})
+			continue
+		}
+		out = append(out, Effect{Verb: ForgetNoOut, Daemon: name})
 	}
 	reduced := f.reduced(c, m, p)
 	for _, s := range m.Settings {
-		if s.Filesystem != reduced {
-			out = append(out, Effect{Verb: Restore, Settings: s})
+		if s.Filesystem == reduced {
+			continue
 		}
+		if now := c.filesystem(s.Filesystem); now != nil && settings(now) != s {
+			out = append(out, Effect{Verb: Apply, Settings: s})
+			continue
+		}
+		out = append(out, Effect{Verb: ForgetSettings, Settings: s})
 	}
 	for i := range f.Daemons {
 		if d := &f.Daemons[i]; d.Stopped && d.Filesystem != reduced {

@@ -135,7 +135,7 @@ func (r *failoverRun) doomed() bool {
 func (r *failoverRun) pending() string {
 	switch {
 	case r.ended.Load() == 0:
-		return "the operator has not looked at everything yet"
+		return "the operator has not reconciled everything yet"
 	case r.last().script.Pending():
 		return "an event is held back"
 	case r.last().Pending():

@@ -75,10 +75,10 @@ func (s *stage) inject(ctx context.Context, plan Plan, since uint64, r *Result) 
 		r.Fired, r.effects, r.events = all.fired(), points(first.Effects()), points(first.script.Heard())
 		err = errors.Join(err, all.outage.end(), all.last().Kill())
 	}()
-	// Whether the operator has looked at everything before the change or after it decides which statuses it writes.
+	// Whether the operator has reconciled everything before the change or after it decides which statuses it writes.
 	err = s.await(ctx, func() string {
 		if s.ended.Load() == 0 {
-			return "the operator has not looked at everything yet"
+			return "the operator has not reconciled everything yet"
 		}
 		return ""
 	})
