@@ -24,7 +24,6 @@ var _ = Describe("An outage", Label("kafka"), func() {
 	It("of all nodes by a configuration is ended by the spec alone", SpecTimeout(15*time.Minute), func(ctx SpecContext) {
 		s := scenario(ctx)
 		b := install(ctx, s, []pool{{name: "all", count: 1, roles: bothRoles}}, "4.1.2", nil)
-		bootstrap := "--bootstrap=" + clusterName + "-kafka-bootstrap:9092"
 		Expect(work(ctx, s, "produce", "produce", bootstrap, "--count=100")).To(Equal("acknowledged 100"))
 		b.Phase("a configuration with which no node starts")
 		b.edit(ctx, fmt.Sprintf(`{"spec":{"kafka":{"config":{%q:0}}}}`, fatal))
@@ -47,9 +46,8 @@ var _ = Describe("An outage", Label("kafka"), func() {
 		b.edit(ctx, fmt.Sprintf(`{"spec":{"kafka":{"version":"4.1.2","config":{%q:null}}}}`, fatal))
 		k := b.settled(ctx, "4.1.2")
 		Expect(k.Status.KafkaMetadataVersion).To(Equal("4.1-IV1"))
-		b.stream(ctx)
-		pass(ctx, 5*time.Second)
-		b.finish(ctx)
+		Expect(work(ctx, s, "produce", "produce", bootstrap, "--count=100", "--replicas=3")).To(Equal("acknowledged 100"))
+		Expect(work(ctx, s, "consume", "consume", bootstrap, "--count=100")).To(Equal("read 100, seen again 0"))
 	})
 
 	It("of a disk that comes back empty holds until its formatting is approved", SpecTimeout(15*time.Minute), func(ctx SpecContext) {

@@ -26,6 +26,8 @@ import (
 const (
 	// clusterName of every Kafka here.
 	clusterName = "events"
+	// bootstrap is the argument of tools with the address of the Kafka.
+	bootstrap = "--bootstrap=" + clusterName + "-kafka-bootstrap:9092"
 	// versionChange is the lifecycle of a version change in the status of a Kafka.
 	versionChange = "version"
 	// patience with a machine that others use too: the whole of a version change.
@@ -242,7 +244,7 @@ func (b *brokers) exec(ctx SpecContext, pod string, command ...string) string {
 // stream starts a producer and a consumer, which run until finish.
 func (b *brokers) stream(ctx SpecContext) {
 	GinkgoHelper()
-	pod := tool(b.Scenario, "stream", "stream", "--bootstrap="+clusterName+"-kafka-bootstrap:9092")
+	pod := tool(b.Scenario, "stream", "stream", bootstrap)
 	Expect(cluster.Client.Create(ctx, pod)).To(Succeed())
 	Eventually(func(ctx context.Context) (string, error) {
 		out, err := cluster.Clientset.CoreV1().Pods(pod.Namespace).GetLogs(pod.Name, &corev1.PodLogOptions{}).DoRaw(ctx)

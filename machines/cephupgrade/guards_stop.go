@@ -1,0 +1,80 @@
+package cephupgrade
+
+import (
+	"fmt"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/machines/cephupgrade/order"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// stoppable asks Ceph about daemons that serve and that another one can stand in for.
+var stoppable = guard{
+	Name: "ok-to-stop", Doc: "Ceph permits to stop the selected daemon", Expected: "Ceph to permit to stop the daemon", Needs: []transitions.Need{NeedCluster, NeedPermission},
+	Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		c, known := f.Cluster.Get()
+		if !known {
+			return f.Cluster.Gap()
+		}
+		if f.unasked(&c, d) {
+			return transitions.Allow()
+		}
+		answer, known := f.Permission.Get()
+		switch {
+		case !known:
+			return f.Permission.Gap()
+		case answer.Permission == ceph.NoSuchCommand:
+			return transitions.If(c.PGs.Clean())
+		}
+		return transitions.If(answer.Permission == ceph.Permitted, fmt.Sprintf("Ceph answers for %s: %s", d.Step.Daemon, answer.Permission))
+	},
+}
+
+// unasked reports whether Ceph is not asked: it has no such question, would always deny it, or the daemon does not serve.
+func (f *Facts) unasked(c *Cluster, d Data) bool {
+	t := d.component()
+	if d.Step.Outage || d.Step.Kind == order.Reduce || t == ceph.TypeMgr || t == ceph.TypeRGW {
+		return true
+	}
+	one := f.find(d.Step.Daemon)
+	if one == nil {
+		return false
+	}
+	serving, _, _ := c.role(one)
+	return !serving
+}
+
+// prepared says whether the daemon may be taken away without a move of data and without a delay by clients that have ended.
+var prepared = guard{
+	Name: "daemon-prepared", Doc: "the OSD is not marked out while it is away, and no session of an ended client is left", Expected: "the daemon to be prepared", Needs: []transitions.Need{NeedCluster, NeedOrphans},
+	Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		c, known := f.Cluster.Get()
+		if !known {
+			return f.Cluster.Gap()
+		}
+		switch {
+		case d.Step.Kind == order.Reduce:
+			return transitions.Deny("the filesystem " + d.Step.Filesystem + " is being reduced to one metadata server")
+		case d.component() == ceph.TypeOSD:
+			o, _ := c.osd(d.Step.Daemon)
+			return transitions.If(o.NoOut, d.Step.Daemon.String()+" has no flag noout yet")
+		case d.component() != ceph.TypeMDS || !f.leads(&c, d):
+			return transitions.Allow()
+		}
+		orphans, known := f.Orphans.Get()
+		if !known {
+			return f.Orphans.Gap()
+		}
+		return transitions.If(len(orphans) == 0, "sessions of clients that have ended are left")
+	},
+}
+
+// leads reports whether the selected daemon leads.
+func (f *Facts) leads(c *Cluster, d Data) bool {
+	one := f.find(d.Step.Daemon)
+	if one == nil {
+		return false
+	}
+	_, leading, _ := c.role(one)
+	return leading
+}
