@@ -301,6 +301,15 @@ func TestKindWaits(t *testing.T) {
 			end:   func(r *rig) { r.scale("rook-ceph-rgw-store-a", 1) },
 			state: cephupgrade.ReplacingDaemon, want: "not available: rgw.store.a",
 		},
+		"an image that does not start": {
+			begin: func(r *rig) {
+				r.world.Broken = func(d cephclient.Daemon, image string) bool {
+					return d == osds[0] && strings.HasPrefix(image, "ceph:18")
+				}
+			},
+			end:   func(r *rig) { r.world.Broken = nil },
+			state: cephupgrade.AwaitingDaemon, want: "osd.0 does not run (CrashLoopBackOff)",
+		},
 		"a command that hangs": {
 			begin: func(r *rig) {
 				r.ceph.Do(func(c *simulated.Cluster) {

@@ -71,6 +71,8 @@ type Daemon struct {
 	// pod of an earlier template may still serve.
 	Pod       string
 	StartedAt time.Time
+	// Trouble is why a container of that pod does not start, or what it said when it ended with an error; empty if there is none.
+	Trouble string
 }
 
 // Cluster is one reading of the maps.

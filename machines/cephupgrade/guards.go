@@ -224,7 +224,7 @@ var back = guard{
 			serving, _, _ := c.role(one)
 			return transitions.If(!serving, one.Name.String()+" is still listed")
 		case one.Pod == "":
-			return transitions.Deny(one.Name.String() + " has no pod")
+			return transitions.Deny(one.Name.String() + " does not run" + one.trouble())
 		case f.Cluster.At().Before(one.StartedAt.Add(settles(one.Name.Type))):
 			return transitions.Deny("the maps may still show the process from before")
 		}
@@ -232,10 +232,18 @@ var back = guard{
 	},
 }
 
+// trouble is the trouble of the daemon's container in brackets.
+func (d *Daemon) trouble() string {
+	if d.Trouble == "" {
+		return ""
+	}
+	return " (" + d.Trouble + ")"
+}
+
 // serves says whether the daemon runs what it was launched with, by its own report, and has its role.
 func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
 	if serving, _, _ := c.role(d); !serving {
-		return transitions.Deny(d.Name.String() + " does not serve yet")
+		return transitions.Deny(d.Name.String() + " does not serve yet" + d.trouble())
 	}
 	if d.Name.Type == ceph.TypeMgr { // a standby does not answer
 		m, _ := c.metadata(d.Name)

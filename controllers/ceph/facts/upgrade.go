@@ -119,6 +119,7 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 		d.Outdated = s.Outdated[name]
 		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, have) {
 			d.Ready, d.StartedAt = Ready(pod), StartedAt(pod)
+			d.Trouble = Trouble(pod)
 			if d.Pod = pod.Name; d.StartedAt.IsZero() {
 				d.Pod = "" // nothing runs in it yet
 			}
@@ -143,6 +144,22 @@ func StartedAt(pod *corev1.Pod) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// Trouble is why a container of the pod does not start, or what it said when it ended with an error; empty without a pod.
+func Trouble(pod *corev1.Pod) string {
+	if pod == nil {
+		return ""
+	}
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if t := status.LastTerminationState.Terminated; t != nil && t.ExitCode != 0 && strings.TrimSpace(t.Message) != "" {
+			return strings.TrimSpace(t.Message)
+		}
+		if w := status.State.Waiting; w != nil && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
+			return w.Reason
+		}
+	}
+	return ""
 }
 
 // orphans returns the sessions of our own managers whose pod is gone. Sessions of other clients are not judged: the name of a host says

@@ -158,7 +158,10 @@ func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.
 		if d.Name.ID == "" {
 			name = "the OSD of " + d.Slot
 		}
-		down = append(down, name+trouble(s, d.Name))
+		if why := facts.Trouble(s.Pods[d.Name]); why != "" {
+			name += " (" + why + ")"
+		}
+		down = append(down, name)
 	}
 	if len(down) == 0 {
 		out.Status, out.Reason = metav1.ConditionTrue, "DaemonsServing"
@@ -176,23 +179,6 @@ func observed(v transitions.Verdict) string {
 		return "it was not asked yet"
 	}
 	return v.Observed
-}
-
-// trouble is why a container of the daemon does not start.
-func trouble(s *observation.Snapshot, d ceph.Daemon) string {
-	pod := s.Pods[d]
-	if pod == nil {
-		return ""
-	}
-	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if t := status.LastTerminationState.Terminated; t != nil && t.ExitCode != 0 && strings.TrimSpace(t.Message) != "" {
-			return " (" + strings.TrimSpace(t.Message) + ")"
-		}
-		if w := status.State.Waiting; w != nil && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
-			return " (" + w.Reason + ")"
-		}
-	}
-	return ""
 }
 
 // versionSettled is the condition that a user waits for after a change of the version.
