@@ -46,7 +46,7 @@ func (r *Reconciler[O, S, E]) prove(ctx context.Context, object O, m *memory, no
 		return proof{current: true}, nil
 	}
 	live := r.kind.New()
-	ctx, cancel := context.WithTimeout(ctx, r.observeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, r.kind.ObserveTimeout)
 	defer cancel()
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {
 		if ObjectMissing(err) {

@@ -33,7 +33,7 @@ func IgnoreMissing(err error) error {
 // gone reports whether the API server confirms that the object is deleted or that its name belongs to another object. It
 // returns false if the API server cannot be read.
 func (r *Reconciler[O, S, E]) gone(ctx context.Context, object O) bool {
-	ctx, cancel := context.WithTimeout(ctx, r.observeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, r.kind.ObserveTimeout)
 	defer cancel()
 	live := r.kind.New()
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {

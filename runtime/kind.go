@@ -53,6 +53,9 @@ type Kind[O Object, S, E any] struct {
 	// can be taken. An error that lasts is shown as Stalled. An external system that cannot be read is no error but an
 	// unreadable fact. ErrStale means that a cache has not observed our last write.
 	Observe func(ctx context.Context, object O, request ObserveRequest) (S, error)
+	// ObserveTimeout limits one observation. It must be shorter than the lease's renew deadline, so that a reconcile that started
+	// as the leader does not overlap with the next leader for long. Optional; default: 5 seconds.
+	ObserveTimeout time.Duration
 	// Execute executes one effect. It must be idempotent. It returns ErrWait if the effect is not possible yet, which is not a
 	// failure.
 	Execute func(ctx context.Context, request EffectRequest[O, S, E]) error

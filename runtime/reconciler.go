@@ -42,9 +42,6 @@ type Options struct {
 	// DeadlineScale multiplies every declared duration (deadlines, polls, back-off, ages, the resync), for slow environments
 	// and fast tests. Optional; default: 1.
 	DeadlineScale float64
-	// ObserveTimeout limits one observation. It must be shorter than the lease's renew deadline, so that a reconcile that started
-	// as the leader does not overlap with the next leader for long. Optional; default: 5 seconds.
-	ObserveTimeout time.Duration
 }
 
 // Reconciler reconciles one kind of object. It is safe for concurrent use on different objects.
@@ -59,7 +56,6 @@ type Reconciler[O Object, S, E any] struct {
 	metrics         *Metrics
 	journal         Journal
 	scale           float64
-	observeTimeout  time.Duration
 	memories        *memories
 	// lifecycles are those of the kind.
 	lifecycles []machines.Evaluator[O, S, E]
@@ -71,7 +67,7 @@ var _ reconcile.Reconciler = &Reconciler[Object, any, any]{}
 func New[O Object, S, E any](kind Kind[O, S, E], options Options) *Reconciler[O, S, E] {
 	r := &Reconciler[O, S, E]{
 		kind: kind, client: options.Client, live: options.Live, clock: options.Clock, events: options.Events,
-		metrics: options.Metrics, scale: options.DeadlineScale, observeTimeout: options.ObserveTimeout, memories: newMemories(),
+		metrics: options.Metrics, scale: options.DeadlineScale, memories: newMemories(),
 		children: options.Children, disruptionLocks: options.DisruptionLocks, journal: options.Journal,
 	}
 	for _, lc := range kind.Lifecycles {
@@ -89,8 +85,8 @@ func New[O Object, S, E any](kind Kind[O, S, E], options Options) *Reconciler[O,
 	if r.scale == 0 {
 		r.scale = 1
 	}
-	if r.observeTimeout == 0 {
-		r.observeTimeout = defaultObserveTimeout
+	if r.kind.ObserveTimeout == 0 {
+		r.kind.ObserveTimeout = defaultObserveTimeout
 	}
 	if r.kind.Resync == 0 {
 		r.kind.Resync = defaultResync
@@ -307,7 +303,7 @@ func (p *reconcileScope[O, S, E]) observe(ctx context.Context, needs []transitio
 	for _, lc := range p.lifecycles {
 		request.RequestIDs[lc.Name()] = machines.RequestIDOf(p.in.UID, lc.Name(), p.entries.Find(lc.Name()))
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.observeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, p.kind.ObserveTimeout)
 	defer cancel()
 	var snapshot S
 	err := guarded(ctx, "observing", func() (err error) {

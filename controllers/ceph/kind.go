@@ -6,6 +6,7 @@ package ceph
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -28,6 +29,10 @@ type (
 	Kind = lifecycle.Kind[*cephv1.Cluster, *observation.Snapshot, cephupgrade.Effect]
 )
 
+// observeTimeout is long enough for two calls of the ceph command, one after the other, on a machine with much load. A check before a
+// daemon is stopped needs both.
+const observeTimeout = 8 * time.Second
+
 // NewKind assembles what the runtime needs to reconcile Ceph clusters.
 func NewKind(collector *observation.Collector, objects *children.Reconciler) (Kind, error) {
 	all, err := lifecycles()
@@ -38,7 +43,7 @@ func NewKind(collector *observation.Collector, objects *children.Reconciler) (Ki
 	return Kind{
 		Name: declared.Name, New: func() *cephv1.Cluster { return &cephv1.Cluster{} },
 		Lifecycles: all, Owns: declared.Children(), OwnerOf: declared.OwnerOf,
-		Observe: collector.Collect,
+		Observe: collector.Collect, ObserveTimeout: observeTimeout,
 		Execute: func(ctx context.Context, t effectRequest) error { return execute(ctx, objects, t) },
 		Disrupts: func(e cephupgrade.Effect) (string, bool) {
 			return e.Daemon.String(), e.Verb == cephupgrade.Replace || e.Verb == cephupgrade.Stop
