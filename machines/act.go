@@ -34,19 +34,20 @@ func (l *evaluation[F, D, FX, E]) Act() ActionResult[E] {
 func (l *evaluation[F, D, FX, E]) act() ActionResult[E] {
 	n := l.machine.states[l.entry.State]
 	data, wanted, err := l.wantedEffects(n)
-	if err != nil || len(wanted) == 0 {
+	if err != nil || len(wanted) == 0 && n.Action.Precondition.IsZero() {
 		return ActionResult[E]{Err: err}
 	}
 	if !n.Action.Precondition.IsZero() {
 		l.running = running{what: "Precondition", of: n.Name}
-		switch n.Action.Precondition.Verdict(&l.facts, data).Answer {
-		case transitions.Yes:
-		case transitions.No:
+		switch answer := n.Action.Precondition.Verdict(&l.facts, data).Answer; {
+		case answer == transitions.Unknown: // an action without effects, too: what they depend on may not be readable
+			return ActionResult[E]{Blocked: n.Action.Precondition.Blockers(&l.facts, data)}
+		case len(wanted) == 0:
+			return ActionResult[E]{}
+		case answer == transitions.No:
 			return ActionResult[E]{PreconditionFailed: &Move{
 				Event: EventPreconditionFailed, From: n.Name, To: n.Action.OnPreconditionFailed, Attempt: l.entry.Attempt,
 			}, Blocked: n.Action.Precondition.Blockers(&l.facts, data)}
-		case transitions.Unknown:
-			return ActionResult[E]{Blocked: n.Action.Precondition.Blockers(&l.facts, data)}
 		}
 	}
 	out := ActionResult[E]{}

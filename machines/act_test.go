@@ -35,6 +35,13 @@ func TestAct(t *testing.T) {
 			entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Sync = transitions.Unreadable[bool](errDown) }),
 			want: want{Blocked: []string{"in-sync"}},
 		},
+		"a permission that is not known blocks an action that finds nothing to do": {
+			change: resting(true), entry: at("Restarting", map[string]string{"node": "b"}),
+			facts: with(half(), func(f *toyFacts) { f.Sync = transitions.Unreadable[bool](errDown) }), want: want{Blocked: []string{"in-sync"}},
+		},
+		"a withdrawn permission does not concern an action that finds nothing to do": {
+			change: resting(true), entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Allowed = false }),
+		},
 		"a withdrawn permission outweighs one that is not known": {
 			entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Sync, f.Allowed = transitions.Unreadable[bool](errDown), false }),
 			want: want{PreconditionFailed: &moved{Edge: "precondition-failed Restarting -> Checking", Attempt: "kept"}, Blocked: []string{"path-allowed", "in-sync"}},

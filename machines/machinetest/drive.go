@@ -78,7 +78,9 @@ func (d driven[F, E]) follow(entry *lifecyclev1.Lifecycle, facts *F) outcome[E] 
 	case entry != nil:
 		out.waiting, out.err = waitingFor(evaluation.Project())
 		if action, acts := d.Action(entry.State); acts && decision.MayAct && out.err == nil {
-			out.acted(entry, d.evaluation(entry, facts, union(needs, action.Needs)).Act())
+			if evaluation = d.evaluation(entry, facts, union(needs, action.Needs)); !action.Live || !evaluation.Idle() {
+				out.acted(entry, evaluation.Act())
+			}
 		}
 	}
 	return out
