@@ -13,6 +13,7 @@ import (
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	"github.com/detent-dev/detent/test/e2e/stage"
@@ -43,18 +44,20 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 		Expect(p.Starts()).To(BeEmpty(), "daemons that were started")
 
 		p = s.Phase("other resources")
-		c.edit(ctx, `{"spec":{"resources":{"rgw":{"requests":{"memory":"96Mi"}},"mgr":{"requests":{"memory":"96Mi"}},"mon":{"requests":{"memory":"96Mi"}}}}}`)
+		c.edit(ctx, `{"spec":{"resources":{"rgw":{"requests":{"memory":"96Mi"}},"mds":{"requests":{"memory":"96Mi"}},"osd":{"requests":{"memory":"192Mi"}},`+
+			`"mgr":{"requests":{"memory":"96Mi"}},"mon":{"requests":{"memory":"96Mi"}}}}}`)
 		c.away(ctx, p, ceph.TypeMon, 1)
 		c.settled(ctx, "18.2.7")
-		c.ordered(p, cephImage("18.2.7"), map[ceph.Type]int{ceph.TypeMon: 3, ceph.TypeMgr: 2, ceph.TypeRGW: 1})
+		c.ordered(p, cephImage("18.2.7"), everyDaemon())
 
-		p = s.Phase("pods that another release of the operator made otherwise")
+		p = s.Phase("Deployments that another release of the operator wrote, with the same pods")
 		for _, d := range []ceph.Daemon{{Type: ceph.TypeMDS, ID: "files-a"}, {Type: ceph.TypeOSD, ID: "0"}} {
 			c.kubectl(ctx, "annotate", "deployment", daemons.ObjectName(storeName, d), "--overwrite", render.Template+"=other")
 		}
-		c.away(ctx, p, ceph.TypeOSD, 1)
+		entered(ctx, p, observation.LifecycleUpgrade, cephupgrade.ReplacingDaemon, 2)
 		c.settled(ctx, "18.2.7")
-		c.ordered(p, cephImage("18.2.7"), map[ceph.Type]int{ceph.TypeOSD: 1, ceph.TypeMDS: 1})
+		p.End()
+		Expect(p.Starts()).To(BeEmpty(), "daemons that were started")
 
 		p = s.Phase("another configuration, and another manager")
 		c.edit(ctx, `{"spec":{"cephConfig":{"osd":{"debug ms":"1"}}}}`)
