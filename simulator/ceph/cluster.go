@@ -60,6 +60,8 @@ type Cluster struct {
 	// stats are the states of placement groups as last reported, and statsAt when; negative for never since the manager is active.
 	stats   map[string]int
 	statsAt int64
+	// counted are the pools at the time of the report.
+	counted []Pool
 	// sessions of clients at the metadata servers. Owned.
 	sessions []session
 	nextID   int64
@@ -105,6 +107,8 @@ type Daemon struct {
 	// two newer: no release can use it.
 	Newest  int
 	Spoiled bool
+	// InMemory means that an OSD keeps its data in memory, in no form of a release.
+	InMemory bool
 	// NoOut is the flag of an OSD.
 	NoOut bool
 	// Rank of a metadata server, -1 for none, and ActiveAt when it serves.
@@ -233,7 +237,7 @@ func (c *Cluster) refusedBy(d *Daemon, version versions.Version) string {
 	case version.Major > d.Newest+2:
 		d.Spoiled = true
 		return "you can only upgrade 2 releases at a time"
-	case version.Major >= d.Newest:
+	case version.Major >= d.Newest, d.InMemory && version.Major >= c.RequireRelease:
 		return ""
 	case d.Name.Type == client.TypeMon && d.Newest <= 16 && c.MinMonRelease <= version.Major:
 		return "" // until every monitor has run the newer release

@@ -224,3 +224,21 @@ func TestNewEmpty(t *testing.T) {
 		t.Error("a filesystem in a pool that does not exist is accepted")
 	}
 }
+
+// TestClusterAnswersForTheReportedPools permits to stop an OSD that holds the only copy until the statistics have the pool as it is.
+func TestClusterAnswersForTheReportedPools(t *testing.T) {
+	c, asks := three("16")
+	c.Advance(20_000)
+	c.Pools = []ceph.Pool{{PGs: 8, Size: 1, MinSize: 1}}
+	for after, want := range map[int64]client.Permission{4_000: client.Permitted, 5_000: client.Denied} {
+		at := c.Clone()
+		at.Advance(c.Now + after)
+		got, err := client.Client{Runner: at}.OKToStop(t.Context(), osd0, []client.Daemon{osd0})
+		if err != nil || got.Permission != want {
+			t.Errorf("after %d ms: %+v, %v, want %s", after, got, err, want)
+		}
+	}
+	if got, err := asks.OKToStop(t.Context(), osd0, []client.Daemon{osd0}); err != nil || got.Permission != client.Permitted {
+		t.Errorf("at once: %+v, %v", got, err)
+	}
+}

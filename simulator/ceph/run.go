@@ -213,7 +213,8 @@ func (c *Cluster) monOKToStop(ids []string) client.Result {
 	return refused(16, "EBUSY", fmt.Sprintf("not enough monitors would be available (%s) after stopping mons [%s]", strings.Join(left, ","), strings.Join(ids, ",")))
 }
 
-// osdOKToStop answers from the statistics, which a manager that just became active does not have. Whether OSDs are up is current.
+// osdOKToStop answers from the statistics, which a manager that just became active does not have, and which have the pools as they were
+// reported. Whether OSDs are up is current.
 func (c *Cluster) osdOKToStop(ids []string) client.Result {
 	if strings.HasPrefix(ids[len(ids)-1], "--max") {
 		if c.release() < 16 {
@@ -231,14 +232,14 @@ func (c *Cluster) osdOKToStop(ids []string) client.Result {
 		asked, numbers = append(asked, client.Daemon{Type: client.TypeOSD, ID: id}), append(numbers, n)
 	}
 	if c.statsAt < 0 {
-		return refused(11, "EAGAIN", "1 pgs have unknown state; cannot draw any conclusions")
+		return c.osdUndecided(numbers)
 	}
 	bad, fine := 0, 0
-	c.eachPG(nil, func(_, _ int, _ Pool) { fine++ })
+	c.eachPG(c.counted, nil, func(_, _ int, _ Pool) { fine++ })
 	var before []int
-	c.eachPG(nil, func(present, _ int, _ Pool) { before = append(before, present) })
+	c.eachPG(c.counted, nil, func(present, _ int, _ Pool) { before = append(before, present) })
 	i := 0
-	c.eachPG(asked, func(present, _ int, pool Pool) {
+	c.eachPG(c.counted, asked, func(present, _ int, pool Pool) {
 		if present < pool.MinSize && present < before[i] {
 			bad++
 		}
@@ -248,6 +249,14 @@ func (c *Cluster) osdOKToStop(ids []string) client.Result {
 		fine = 0 // nothing would change
 	}
 	return c.osdPermission(numbers, fine-min(bad, fine), bad)
+}
+
+func (c *Cluster) osdUndecided(numbers []int) client.Result {
+	r := refused(11, "EAGAIN", "1 pgs have unknown state; cannot draw any conclusions")
+	if c.release() >= 16 {
+		r.Stdout = given(map[string]any{"ok_to_stop": false, "osds": numbers, "num_ok_pgs": 0, "num_not_ok_pgs": 0}).Stdout
+	}
+	return r
 }
 
 func (c *Cluster) osdPermission(numbers []int, fine, bad int) client.Result {

@@ -46,7 +46,7 @@ func (c *Cluster) progress() {
 	switch {
 	case active == nil || c.Now < c.ActiveSince+c.Settings.MgrStats:
 	case c.statsAt < 0 || c.Now >= c.statsAt+c.Settings.Report:
-		c.stats, c.statsAt = c.truth(), c.Now-c.Now%c.Settings.Report
+		c.stats, c.statsAt, c.counted = c.truth(), c.Now-c.Now%c.Settings.Report, c.Pools
 	}
 }
 
@@ -185,7 +185,7 @@ func (c *Cluster) up(d *Daemon) bool {
 // truth returns the states of the placement groups. Each is on as many consecutive OSDs as its pool has copies.
 func (c *Cluster) truth() map[string]int {
 	out := map[string]int{}
-	c.eachPG(nil, func(present, recovering int, pool Pool) { out[state(present, recovering, pool)]++ })
+	c.eachPG(c.Pools, nil, func(present, recovering int, pool Pool) { out[state(present, recovering, pool)]++ })
 	return out
 }
 
@@ -202,12 +202,12 @@ func state(present, recovering int, pool Pool) string {
 	}
 }
 
-// eachPG calls visit with the number of OSDs that serve each placement group without those that are left out, and how many of them
-// recover.
-func (c *Cluster) eachPG(without []client.Daemon, visit func(present, recovering int, pool Pool)) {
+// eachPG calls visit for each placement group of the pools with the number of OSDs that serve it without those that are left out, and how many of
+// them recover.
+func (c *Cluster) eachPG(pools []Pool, without []client.Daemon, visit func(present, recovering int, pool Pool)) {
 	var osds []*Daemon
 	c.of(client.TypeOSD, func(d *Daemon) { osds = append(osds, d) })
-	for _, pool := range c.Pools {
+	for _, pool := range pools {
 		for pg := range pool.PGs {
 			present, recovering := 0, 0
 			for i := range min(pool.Size, len(osds)) {
