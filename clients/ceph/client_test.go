@@ -158,10 +158,11 @@ func TestClientOKToStop(t *testing.T) {
 		"a manager is never asked about":      {daemon: ceph.Daemon{Type: "mgr", ID: "a"}, want: ceph.NoSuchCommand},
 		"an OSD that does not exist":          {daemon: osd("99"), fails: true},
 		"a metadata server by its short name": {daemon: ceph.Daemon{Type: "mds", ID: "a"}, fails: true},
+		"a type that does not exist":          {daemon: ceph.Daemon{Type: "dummy", ID: "a"}, fails: true},
 		"not allowed to ask":                  {daemon: osd("0"), result: ceph.Result{Code: 13, Stderr: []byte("Error EACCES: access denied")}, fails: true},
 		"no monitor":                          {daemon: osd("0"), result: ceph.Result{Code: 1, Stderr: []byte("timed out")}, fails: true},
 	}
-	known := []ceph.Daemon{osd("0"), {Type: "mgr", ID: "a"}, {Type: "mds", ID: "myfs-a"}}
+	known := []ceph.Daemon{osd("0"), {Type: "mgr", ID: "a"}, {Type: "mds", ID: "myfs-a"}, {Type: "dummy", ID: "a"}}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := ceph.Client{Runner: &fixed{result: c.result}}.OKToStop(t.Context(), c.daemon, known)

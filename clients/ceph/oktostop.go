@@ -36,8 +36,12 @@ func (c Client) OKToStop(ctx context.Context, d Daemon, known []Daemon) (OKToSto
 	if !slices.Contains(known, d) {
 		return OKToStop{}, &Unreadable{What: what, Err: fmt.Errorf("the cluster has no %s", d)}
 	}
-	if d.Type == TypeMgr || d.Type == TypeRGW {
+	switch d.Type {
+	case TypeMon, TypeOSD, TypeMDS:
+	case TypeMgr, TypeRGW:
 		return OKToStop{Permission: NoSuchCommand, Reason: "there is no such question about daemons of type " + string(d.Type)}, nil
+	default:
+		return OKToStop{}, &Unreadable{What: what, Err: fmt.Errorf("there is no type %q of daemons", d.Type)}
 	}
 	_, err := c.ask(ctx, what, string(d.Type), "ok-to-stop", d.ID)
 	var refused *Refused
