@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,19 +31,38 @@ type upgrade struct {
 	data    cu.Data
 	changed []string
 	waits   map[string]bool
+	// asked are the commands, and broken the daemons whose Deployment cannot be changed.
+	asked  []string
+	broken []ceph.Daemon
+	// failed are the effects that failed.
+	failed []string
+	// replaced is when the daemons were replaced, in milliseconds.
+	replaced map[ceph.Daemon]int64
+}
+
+// Run notes the command. It implements clients/ceph.Runner.
+func (u *upgrade) Run(ctx context.Context, command ceph.Command) (ceph.Result, error) {
+	u.asked = append(u.asked, strings.Join(command.Args, " "))
+	return u.cluster.Run(ctx, command)
 }
 
 func newUpgrade(t *testing.T, from, to string) *upgrade {
+	t.Helper()
+	return newUpgradeOf(t, cephtest.Releases()[from], cephtest.Releases()[to], append(cephtest.Daemons(), ceph.Daemon{Type: ceph.TypeRGW, ID: "store.a"})...)
+}
+
+func newUpgradeOf(t *testing.T, from, to versions.Version, daemons ...ceph.Daemon) *upgrade {
 	t.Helper()
 	table, err := versions.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := simulated.New(cephtest.Releases()[from], append(cephtest.Daemons(), ceph.Daemon{Type: ceph.TypeRGW, ID: "store.a"})...)
-	u := &upgrade{t: t, cluster: c, client: ceph.Client{Runner: c}, state: cu.Settled, waits: map[string]bool{}}
+	c := simulated.New(from, daemons...)
+	u := &upgrade{t: t, cluster: c, state: cu.Settled, waits: map[string]bool{}, replaced: map[ceph.Daemon]int64{}}
+	u.client = ceph.Client{Runner: u}
 	u.facts = cu.Facts{
 		Attempt: &lifecyclev1.Attempt{ID: "5f2c91a0"},
-		Spec:    decision.Situation{Table: table, Wanted: decision.Image{Name: "ceph:" + to, Detected: true, Version: cephtest.Releases()[to]}},
+		Spec:    decision.Situation{Table: table, Wanted: decision.Image{Name: "ceph:" + to.String(), Detected: true, Version: to}},
 	}
 	for i := range c.Daemons {
 		d := &c.Daemons[i]
@@ -98,8 +118,10 @@ func (u *upgrade) observe(ctx context.Context) *cu.Facts {
 	name := u.data.Step.Daemon
 	f.Permission, f.Self = transitions.Pending[ceph.OKToStop](), transitions.Pending[versions.Version]()
 	if name.ID != "" {
-		answer, err := u.client.OKToStop(ctx, name, []ceph.Daemon{name})
-		f.Permission = fact(u, answer, err)
+		if u.state != cu.AwaitingHealth {
+			answer, err := u.client.OKToStop(ctx, name, []ceph.Daemon{name})
+			f.Permission = fact(u, answer, err)
+		}
 		self, err := u.client.Tell(ctx, name)
 		if name.Type == ceph.TypeRGW {
 			self, err = daemon(&f, name).Launched, nil
@@ -154,6 +176,29 @@ func (u *upgrade) pass(ctx context.Context) {
 	}
 }
 
+// advance runs the machine for the seconds, or until something holds, and reports whether it does.
+func (u *upgrade) advance(seconds int, holds func() bool) bool {
+	for range 2 * seconds {
+		if holds() {
+			return true
+		}
+		u.pass(u.t.Context())
+		u.cluster.Advance(u.cluster.Now + 500)
+	}
+	return holds()
+}
+
+// wait runs the machine for the seconds, every ten.
+func (u *upgrade) wait(seconds int) {
+	for range seconds / 10 {
+		u.pass(u.t.Context())
+		u.cluster.Advance(u.cluster.Now + 10_000)
+	}
+}
+
+// settled reports whether an upgrade has ended.
+func (u *upgrade) settled() bool { return u.state == cu.Settled && len(u.changed) > 0 }
+
 func (u *upgrade) must(err error) {
 	u.t.Helper()
 	if err != nil {
@@ -189,13 +234,21 @@ func (u *upgrade) execute(ctx context.Context, e cu.Effect) {
 	case cu.FailOver:
 		u.must(u.client.FailMgr(ctx, e.Daemon.ID))
 	case cu.Require:
-		u.must(u.client.RequireOSDRelease(ctx, e.Release))
+		if err := u.client.RequireOSDRelease(ctx, e.Release); err != nil {
+			u.failed = append(u.failed, "require "+e.Release)
+			return
+		}
 		u.changed = append(u.changed, "require "+e.Release)
 	case cu.Replace:
+		if slices.Contains(u.broken, e.Daemon) {
+			u.failed = append(u.failed, e.Daemon.String())
+			return
+		}
 		d := daemon(&u.facts, e.Daemon)
 		d.Image, d.Launched, d.Newest, d.Stopped, d.Pod, d.StartedAt = e.Image, e.Version, e.Version, false, fmt.Sprintf("%s-%d", e.Daemon, u.cluster.Now), u.now()
 		u.cluster.Stop(e.Daemon)
 		u.must(u.cluster.Start(e.Daemon, e.Version, d.Pod))
+		u.replaced[e.Daemon] = u.cluster.Now
 		u.changed = append(u.changed, e.Daemon.String())
 	default:
 		u.t.Fatalf("no effect %s is expected", e.Verb)
@@ -214,13 +267,7 @@ func TestDefinitionUpgradesACluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newUpgrade(t, c.from, c.to)
-			for range 3_000 {
-				u.pass(t.Context())
-				u.cluster.Advance(u.cluster.Now + 500)
-				if u.state == cu.Settled && len(u.changed) > 0 {
-					break
-				}
-			}
+			u.advance(1_500, u.settled)
 			if u.state != cu.Settled {
 				t.Errorf("it ends in %s with %v; it waited for %v", u.state, u.data, u.waits)
 			}

@@ -2,35 +2,23 @@ package versions_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
+	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/test/cases"
 	"github.com/detent-dev/detent/transitions"
 )
 
-// caseFile is the part of test/testdata/cases/ceph.yaml that these tests read. Where a case has a want, it is the outcome here.
-type caseFile struct {
-	Parse     []versionCase `yaml:"version_parse"`
-	Compare   []versionCase `yaml:"version_compare"`
-	Supported []versionCase `yaml:"version_supported"`
-}
-
-type versionCase struct {
-	Name  string
-	Given struct {
-		Text, Version, Minimum, Target string
-		Major                          int
-		A, B                           numberOf
-		AllowUnsupported               bool `yaml:"allowUnsupported"`
-		Image                          *string
-	}
-	Expect map[string]any
-	Want   map[string]any
+// given of a case. Where a case has a want, it is the outcome here.
+type given struct {
+	Text, Version, Minimum, Target string
+	Major                          int
+	A, B                           numberOf
+	AllowUnsupported               bool `yaml:"allowUnsupported"`
+	Image                          *string
 }
 
 // numberOf is a version as text, or with its commit.
@@ -48,19 +36,6 @@ func (n *numberOf) UnmarshalYAML(node *yaml.Node) error {
 	return err
 }
 
-func cases(t *testing.T) caseFile {
-	t.Helper()
-	data, err := os.ReadFile(filepath.Join("../../..", "test/testdata/cases/ceph.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var file caseFile
-	if err := yaml.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
 func embedded(t *testing.T) *versions.Table {
 	t.Helper()
 	table, err := versions.Embedded()
@@ -70,96 +45,69 @@ func embedded(t *testing.T) *versions.Table {
 	return table
 }
 
-// expectations compares the keys that the case expects with the outcome. A key that the outcome lacks fails.
-func expectations(t *testing.T, c versionCase, got map[string]any) {
-	t.Helper()
-	want := c.Expect
-	if c.Want != nil {
-		want = c.Want
-	}
-	have := map[string]any{}
-	for key := range want {
-		have[key] = got[key]
-	}
-	if diff := cmp.Diff(want, have); diff != "" {
-		t.Errorf("(-case +ours)\n%s", diff)
-	}
-}
-
-// parseDiffers are the cases whose outcome differs on purpose, with the reason: docs/decisions/0601-ceph-versions.md.
-var parseDiffers = map[string]string{
-	"round trip of own rendering": "a name without a commit is not reported by any binary, and is not part of the version",
-	"render known release":        "a release is shown as Ceph shows it, without a build number 0",
-	"render unknown release":      "a negative major cannot be parsed",
-}
-
 func TestParseOutputCases(t *testing.T) {
 	table := embedded(t)
-	for _, c := range cases(t).Parse {
-		t.Run(c.Name, func(t *testing.T) {
-			if reason, ok := parseDiffers[c.Name]; ok {
-				t.Log("differs on purpose:", reason)
-				return
-			}
-			v, err := versions.ParseOutput(c.Given.Text)
-			got := map[string]any{"error": err != nil, "major": v.Major, "minor": v.Minor, "patch": v.Patch, "build": v.Build, "commit": v.Commit}
-			if r, known := table.Release(v.Major); known {
-				got["release"] = r.Name
-			}
-			expectations(t, c, got)
-		})
+	better := map[string]cases.Better{
+		"render known release":   {Outcome: cases.Outcome{"render": "19.0.0 squid", "release": "squid"}, Page: "0601", Reason: "a version is shown without a build number of zero, as Ceph shows it"},
+		"render unknown release": {Outcome: cases.Outcome{"error": true}, Page: "0601", Reason: "a negative major is no version"},
 	}
+	cases.Run(t, cases.Ceph[given](t, "version_parse"), better, func(_ *testing.T, row *cases.Row[given]) cases.Outcome {
+		v, err := versions.ParseOutput(row.Given.Text)
+		switch {
+		case row.Given.Version != "":
+			v, err = versions.ParseNumber(row.Given.Version)
+		case row.Given.Major != 0:
+			v, err = versions.ParseNumber(fmt.Sprintf("%d.0.0", row.Given.Major))
+		}
+		got := cases.Outcome{"error": err != nil, "major": v.Major, "minor": v.Minor, "patch": v.Patch, "build": v.Build, "commit": v.Commit}
+		if r, known := table.Release(v.Major); known {
+			got["release"], got["render"] = r.Name, table.Describe(v)
+		}
+		return got
+	})
 }
 
 func TestVersionCompareCases(t *testing.T) {
-	for _, c := range cases(t).Compare {
-		t.Run(c.Name, func(t *testing.T) {
-			a, b := c.Given.A.Version, c.Given.B.Version
-			order := a.Compare(b)
-			direction := map[int]string{-1: "up", 0: "same", 1: "down"}[order]
-			expectations(t, c, map[string]any{
-				"at_least": order >= 0, "superior": order > 0, "inferior": order < 0, "strictly_superior": order > 0, "strictly_superior_reversed": order < 0,
-				"identical": a.Same(b), "equal": a.Same(b), "same_release": a.Major == b.Major, "changed": !a.Same(b), "direction": direction,
-			})
-		})
-	}
+	cases.Run(t, cases.Ceph[given](t, "version_compare"), nil, func(_ *testing.T, row *cases.Row[given]) cases.Outcome {
+		a, b := row.Given.A.Version, row.Given.B.Version
+		order := a.Compare(b)
+		direction := map[int]string{-1: "up", 0: "same", 1: "down"}[order]
+		return cases.Outcome{
+			"at_least": order >= 0, "superior": order > 0, "inferior": order < 0, "strictly_superior": order > 0, "strictly_superior_reversed": order < 0,
+			"identical": a.Same(b), "equal": a.Same(b), "same_release": a.Major == b.Major, "changed": !a.Same(b), "direction": direction,
+		}
+	})
 }
 
-// supportedNames are the names of the cases for the reasons here. The table of the cases begins with squid: an older version cannot
-// be managed.
-var supportedNames = map[transitions.Reason]string{versions.TooOld: "below_minimum", versions.Unsupported: "unsupported"}
-
+// TestTablePermitCases decides by a table that begins with squid, as that of the cases does: an older version cannot be managed.
 func TestTablePermitCases(t *testing.T) {
 	table, err := versions.Parse([]byte("default: ceph/ceph:v19.2.0\nuser: 167\nreleases:\n"+
 		"- {major: 19, name: squid, supported: true, dashboard: https, mdsStandbys: upgrade}\n- {major: 20, name: tentacle, supported: true, dashboard: https, mdsStandbys: upgrade}\n"), "case")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range cases(t).Supported {
-		t.Run(c.Name, func(t *testing.T) {
-			if c.Given.Image != nil {
-				if embedded(t).DefaultImage() != "ceph/ceph:v12.2.7" {
-					t.Error("the default is not the image of the release before the versions were decoupled")
-				}
-				return
-			}
-			v, err := versions.ParseNumber(c.Given.Target)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := map[string]any{}
-			if p := table.Permit(v, c.Given.AllowUnsupported); p != nil {
-				got["error"] = supportedNames[p.Reason]
-			} else {
-				got["ok"] = true
-				r, known := table.Release(v.Major)
-				if !known || !r.Supported {
-					got["warning"] = true
-				}
-			}
-			expectations(t, c, got)
-		})
-	}
+	names := map[transitions.Reason]string{versions.TooOld: "below_minimum", versions.Unsupported: "unsupported"}
+	// That the default changes no cluster that exists is shown by TestKindWithoutAVersion of controllers/ceph.
+	better := map[string]cases.Better{"default when no version given": {
+		Outcome: cases.Outcome{"image": "ceph/ceph:v12.2.7"}, Page: "0601", Reason: "the default is the image of the release before the versions were decoupled",
+	}}
+	cases.Run(t, cases.Ceph[given](t, "version_supported"), better, func(t *testing.T, row *cases.Row[given]) cases.Outcome {
+		if row.Given.Image != nil {
+			return cases.Outcome{"image": embedded(t).DefaultImage()}
+		}
+		v, err := versions.ParseNumber(row.Given.Target)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := table.Permit(v, row.Given.AllowUnsupported); p != nil {
+			return cases.Outcome{"error": names[p.Reason]}
+		}
+		got := cases.Outcome{"ok": true}
+		if r, known := table.Release(v.Major); !known || !r.Supported {
+			got["warning"] = true
+		}
+		return got
+	})
 }
 
 func TestParseOutputUnversioned(t *testing.T) {
