@@ -33,7 +33,7 @@ func Project(c *cephv1.Cluster, s *observation.Snapshot, _ time.Time) []metav1.C
 		c.Status.Target = spec.Policy.Image.Version.String()
 	}
 	if h, known := s.Health.Get(); known {
-		report(c).Health = h.Status
+		report(c).Health, report(c).Checks = h.Status, checks(&h)
 	}
 	m, known := s.Cluster.Get()
 	if known && s.Launched() {
@@ -57,12 +57,23 @@ func report(c *cephv1.Cluster) *cephv1.CephStatus {
 	return c.Status.Ceph
 }
 
+// maxChecks is the limit of the definition of the resource.
+const maxChecks = 32
+
+// checks are the codes that are raised, without their texts, which contain numbers that change.
+func checks(h *ceph.Health) (out []cephv1.HealthCheck) {
+	for _, one := range h.Checks[:min(len(h.Checks), maxChecks)] {
+		out = append(out, cephv1.HealthCheck{Code: one.Code[:min(len(one.Code), 128)], Severity: one.Severity, Muted: one.Muted})
+	}
+	return out
+}
+
 // Equal compares the fields that Project sets.
 func Equal(a, b *cephv1.Cluster) bool {
 	x, y := &a.Status, &b.Status
 	return x.Target == y.Target && equal(x.Version, y.Version, func(a, b cephv1.VersionStatus) bool { return a == b }) &&
 		equal(x.Ceph, y.Ceph, func(a, b cephv1.CephStatus) bool {
-			return a.Health == b.Health && slices.EqualFunc(a.Components, b.Components, func(a, b cephv1.ComponentStatus) bool {
+			return a.Health == b.Health && slices.Equal(a.Checks, b.Checks) && slices.EqualFunc(a.Components, b.Components, func(a, b cephv1.ComponentStatus) bool {
 				return a.Type == b.Type && a.Done == b.Done && a.Total == b.Total && slices.Equal(a.Versions, b.Versions)
 			})
 		})

@@ -41,12 +41,34 @@ type CephStatus struct {
 	// +kubebuilder:validation:MaxLength=32
 	Health string `json:"health,omitempty"`
 
+	// Checks are the health codes that are raised, sorted by code: at most 32 of them.
+	// +optional
+	// +listType=map
+	// +listMapKey=code
+	// +kubebuilder:validation:MaxItems=32
+	Checks []HealthCheck `json:"checks,omitempty"`
+
 	// Components are the types of daemons with the versions that they run.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=5
 	Components []ComponentStatus `json:"components,omitempty"`
+}
+
+// HealthCheck is a health code that is raised.
+type HealthCheck struct {
+	// Code such as OSD_DOWN.
+	// +kubebuilder:validation:MaxLength=128
+	Code string `json:"code"`
+
+	// Severity is HEALTH_WARN or HEALTH_ERR.
+	// +kubebuilder:validation:MaxLength=32
+	Severity string `json:"severity"`
+
+	// Muted is true if an administrator muted the code, so that it does not count in the health.
+	// +optional
+	Muted bool `json:"muted,omitempty"`
 }
 
 // ComponentStatus is a type of daemon.
