@@ -158,7 +158,7 @@ func (u *upgrade) filtered() cases.Outcome {
 	added := u.majors()["mgr"] == v18.Major
 	u.facts.Spec.Policy.Components = []ceph.Type{ceph.TypeMon}
 	if removed := u.advance(60, func() bool { return u.state == cu.PolicyRemoved }); added && removed {
-		return cases.Outcome{"accept": "additions only", "reject": true}
+		return cases.Outcome{"accept": "additions only"}
 	}
 	return cases.Outcome{}
 }
@@ -167,7 +167,7 @@ func (u *upgrade) filtered() cases.Outcome {
 func (u *upgrade) components() cases.Outcome {
 	out := u.majors()
 	types := u.types()
-	out["order"], out["mon_touched"], out["undefined_in_seed"] = types, slices.Contains(types, any("mon")), true
+	out["order"], out["mon_touched"] = types, slices.Contains(types, any("mon"))
 	if len(types) > 0 {
 		out["next"] = types[0]
 	}
