@@ -138,7 +138,10 @@ func comesBack(t *testing.T, row *cases.Row[quorum]) cases.Outcome {
 	name := ceph.Daemon{Type: ceph.TypeMon, ID: row.Given.Mon}
 	u.cluster.Stop(name)
 	u.must(u.cluster.Start(name, to, "another"))
-	limit := row.Expect["seconds_max"].(int)
+	limit, stated := row.Expect["seconds_max"].(int)
+	if !stated {
+		t.Fatal("the case has no limit")
+	}
 	u.cluster.Advance(u.cluster.Now + 1_000*int64(limit))
 	v, err := u.client.Tell(t.Context(), name)
 	q, _ := u.client.Quorum(t.Context())

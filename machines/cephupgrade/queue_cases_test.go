@@ -30,7 +30,9 @@ func (q *queue) failing() (out []int) {
 	out = slices.Concat(q.Fail, q.Broken, q.Conflict)
 	if then, listed := q.Answers["then_fail"].([]any); listed {
 		for _, id := range then {
-			out = append(out, id.(int))
+			if n, is := id.(int); is {
+				out = append(out, n)
+			}
 		}
 	}
 	return out
