@@ -35,6 +35,7 @@ func encode(d Data) map[string]string {
 	return m
 }
 
+// decode returns an error for what encode cannot have written: no step is awaited that was not read completely.
 func decode(m map[string]string) (d Data, err error) {
 	kind := order.Kind(m["step"])
 	if kind != "" && !slices.Contains([]order.Kind{order.Replace, order.Stop, order.Failover, order.Reduce}, kind) {
@@ -47,6 +48,9 @@ func decode(m map[string]string) (d Data, err error) {
 			return Data{}, fmt.Errorf("reading the daemon of an upgrade: %q is none", text)
 		}
 		d.Step.Daemon = ceph.Daemon{Type: ceph.Type(t), ID: id}
+	}
+	if len(encode(d)) != len(m) {
+		return Data{}, fmt.Errorf("reading the step of an upgrade: %v has entries that no step has", m)
 	}
 	return d, nil
 }

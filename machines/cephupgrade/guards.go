@@ -218,6 +218,8 @@ var back = guard{
 		}
 		one := f.find(d.Step.Daemon)
 		switch {
+		case d.Step == (order.Step{}): // it was lost; the selection finds what has not its role
+			return transitions.Allow()
 		case one == nil:
 			return transitions.Deny("it has no Deployment")
 		case d.Step.Kind == order.Stop:

@@ -193,6 +193,7 @@ func awaiting() []row {
 		in("it does not answer", osd, with(selfSilent), waits),
 		in("it has no pod", osd, with(podless), waits),
 		in("it has no Deployment", osd, with(gone(osd0)), waits),
+		in("the step was lost", cu.Data{}, with(old(osd1)), back),
 		in("the maps are older than its pod", osd, with(stale), waits),
 		in("the cluster is silent", osd, with(mapsSilent), waits),
 		in("a monitor is in the quorum", replaces(monB), with(), back),
