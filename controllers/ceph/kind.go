@@ -43,8 +43,11 @@ func NewKind(collector *observation.Collector, objects *children.Reconciler) (Ki
 	return Kind{
 		Name: declared.Name, New: func() *cephv1.Cluster { return &cephv1.Cluster{} },
 		Lifecycles: all, Owns: declared.Children(), OwnerOf: declared.OwnerOf,
-		Observe: collector.Collect, ObserveTimeout: observeTimeout,
-		Execute: func(ctx context.Context, t effectRequest) error { return execute(ctx, objects, t) },
+		Observe: func(ctx context.Context, c *cephv1.Cluster, r lifecycle.ObserveRequest) (*observation.Snapshot, error) {
+			return observe(ctx, collector, c, r)
+		},
+		ObserveTimeout: observeTimeout,
+		Execute:        func(ctx context.Context, t effectRequest) error { return execute(ctx, objects, t) },
 		Disrupts: func(e cephupgrade.Effect) (string, bool) {
 			return e.Daemon.String(), e.Verb == cephupgrade.Replace || e.Verb == cephupgrade.Stop
 		},
@@ -57,6 +60,16 @@ func NewKind(collector *observation.Collector, objects *children.Reconciler) (Ki
 			collector.Cleanup(object)
 		},
 	}, nil
+}
+
+// observe observes a cluster. While a daemon is missing, the maps are read again: Ceph notices that a daemon has started, or was lost, after
+// the last event of its pod.
+func observe(ctx context.Context, collector *observation.Collector, c *cephv1.Cluster, r lifecycle.ObserveRequest) (*observation.Snapshot, error) {
+	s, err := collector.Collect(ctx, c, r)
+	if err == nil && !r.Live && facts.Missing(s) {
+		collector.ReadAgain(ctx, s, r)
+	}
+	return s, err
 }
 
 // lifecycles returns the machines of a Ceph cluster, in the order of their precedence in the status.

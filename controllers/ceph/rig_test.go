@@ -61,6 +61,8 @@ type rig struct {
 	kind       ceph.Kind
 	// exec runs a command in a pod, in place of a command without a pod; nil for none.
 	exec func(ctx context.Context, command []string, in io.Reader, out, errs io.Writer) error
+	// again are the delays after which questions asked for another reconcile.
+	again []time.Duration
 	// errors of reconciles, and states in their order.
 	states []string
 }
@@ -114,12 +116,12 @@ func (r *rig) restart() {
 	r.t.Helper()
 	table, err := versions.Embedded()
 	r.must(err)
-	system := &connection.Direct{Protocol: connection.NewProtocol(func(connection.Endpoint) (cephclient.Runner, func(), error) {
+	system := recorded{rig: r, System: &connection.Direct{Protocol: connection.NewProtocol(func(connection.Endpoint) (cephclient.Runner, func(), error) {
 		if r.exec != nil {
 			return &cli.Pod{Exec: r.exec, Conf: render.ToolsConf, Name: keys.Admin, Keyring: render.ToolsKeyring}, func() {}, nil
 		}
 		return r.ceph, func() {}, nil
-	})}
+	})}}
 	collector := &observation.Collector{Table: table, System: system, Live: r.client}
 	r.kind, err = ceph.NewKind(collector, &children.Reconciler{
 		Live: r.client, Sender: &connection.Sender{System: system}, Random: rand.Reader, Tools: r.exec != nil,
@@ -127,6 +129,22 @@ func (r *rig) restart() {
 	})
 	r.must(err)
 	r.reconciler = lifecycle.New(r.kind, lifecycle.Options{Client: r.client, Live: r.client, Clock: r.clock})
+}
+
+// recorded records when the questions to a system ask for another reconcile.
+type recorded struct {
+	connection.System
+	rig *rig
+}
+
+// Read implements connection.System.
+func (s recorded) Read(ctx context.Context, e connection.Endpoint, queries []connection.Query, live bool, now time.Time) []connection.Reading {
+	for _, q := range queries {
+		if q.Again > 0 {
+			s.rig.again = append(s.rig.again, q.Again)
+		}
+	}
+	return s.System.Read(ctx, e, queries, live, now)
 }
 
 func (r *rig) must(err error) {

@@ -33,6 +33,17 @@ func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availabi
 	return out
 }
 
+// Missing reports whether a daemon that was launched is not ready, or not shown by Ceph since its process started. It is false if Ceph was not
+// read. The readiness of a gateway is all that is known of it, and stopped daemons are not missing.
+func Missing(s *observation.Snapshot) bool {
+	if _, known := observation.Known(s.Cluster); !known || !s.Launched() {
+		return false
+	}
+	return slices.ContainsFunc(Daemons(s), func(d cephupgrade.Daemon) bool {
+		return !d.Stopped && d.Name.Type != ceph.TypeRGW && (!d.Ready || serving(s, &d) != transitions.Yes)
+	})
+}
+
 // serving reports whether Ceph counts on the daemon, by a reading that is newer than its process.
 func serving(s *observation.Snapshot, d *cephupgrade.Daemon) transitions.Answer {
 	if d.Name.Type == ceph.TypeRGW {

@@ -1,0 +1,66 @@
+package ceph_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	simulated "github.com/detent-dev/detent/simulator/ceph"
+)
+
+// TestKindReadsTheMapsAgainWhileADaemonIsMissing: at rest no event shows that Ceph has noticed a daemon, and the resync is far away.
+func TestKindReadsTheMapsAgainWhileADaemonIsMissing(t *testing.T) {
+	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "1"}
+	for name, row := range map[string]struct {
+		lose func(*rig)
+		want bool
+	}{
+		"every daemon has its role": {lose: func(*rig) {}, want: false},
+		"Ceph misses a daemon": {want: true, lose: func(r *rig) {
+			r.ceph.Do(func(c *simulated.Cluster) { c.Stop(osd) })
+		}},
+		"a pod is not ready": {want: true, lose: func(r *rig) { r.change(osd, func(p *corev1.Pod) { p.Status.Conditions = nil }) }},
+		"a process is newer than the maps": {want: true, lose: func(r *rig) {
+			r.change(osd, func(p *corev1.Pod) {
+				p.Status.ContainerStatuses[0].State.Running.StartedAt.Time = r.clock.Now().Add(time.Minute)
+			})
+		}},
+		"a daemon is missing, and Ceph does not answer": {lose: func(r *rig) {
+			r.ceph.Do(func(c *simulated.Cluster) {
+				c.Stop(osd)
+				c.Faults = []simulated.Fault{{Command: "", Result: cephclient.Result{Code: 1, Stderr: []byte("timed out")}}}
+			})
+		}, want: false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.until("rest", time.Minute, r.settled("16"))
+			row.lose(r)
+			r.again = nil
+			r.step()
+			if got := len(r.again) > 0; got != row.want {
+				t.Errorf("read again after %v, want %t", r.again, row.want)
+			}
+		})
+	}
+}
+
+// change changes the status of the pod of a daemon.
+func (r *rig) change(d cephclient.Daemon, how func(*corev1.Pod)) {
+	r.t.Helper()
+	var all corev1.PodList
+	r.must(r.client.List(context.Background(), &all, client.InNamespace(r.key().Namespace)))
+	for i := range all.Items {
+		if of, _ := render.DaemonOf(all.Items[i].Labels); of == d {
+			how(&all.Items[i])
+			r.must(r.client.Status().Update(context.Background(), &all.Items[i]))
+			return
+		}
+	}
+	r.t.Fatalf("%s has no pod", d)
+}
