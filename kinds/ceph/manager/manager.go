@@ -24,6 +24,8 @@ type Options struct {
 	Command string
 	// Connect creates the runner for a cluster and the function that closes it, in place of Command. Optional.
 	Connect func(connection.Endpoint) (ceph.Runner, func(), error)
+	// Alter changes the kind before it is registered, so that tests can intercept its calls. Optional; default: none.
+	Alter func(*controller.Kind)
 }
 
 // New returns the Ceph kind for a manager.
@@ -54,6 +56,9 @@ func add(p *operator.Process, o Options) (stop func(), err error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	if o.Alter != nil {
+		o.Alter(&kind)
 	}
 	declared := controller.Resource()
 	if err := operator.AddReconciler(p, &declared, kind, wakeups, nil); err != nil {
