@@ -49,7 +49,7 @@ type World struct {
 	Images map[string]versions.Version
 	// Broken reports whether the container of a daemon does not start with an image. Optional.
 	Broken func(d cephclient.Daemon, image string) bool
-	// Started records each start of a daemon.
+	// Started records each start of a daemon. While steps may run it is accessed under the lock of Ceph, in Ceph.Do.
 	Started []Start
 	// Replacing is called before a pod is ended because its Deployment was changed. Optional.
 	Replacing func(cephclient.Daemon)
@@ -57,8 +57,14 @@ type World struct {
 	Alternate bool
 	// Lag is how long the pod of a Deployment that was changed still runs. Optional.
 	Lag time.Duration
+	// Earlier is how much earlier than in fact a container reports its start. An operator that waits for a time after the start then waits
+	// less, as is right where the time of Ceph is faster than that of the clock. Optional.
+	Earlier time.Duration
 
 	made int
+	// waiting means that the last step left something that may go on without a change of an object: a container that does not start, or a
+	// pod that lags.
+	waiting bool
 	// changed are the revisions of Deployments whose pods still run, with the time since.
 	changed map[string]time.Time
 }
@@ -75,6 +81,7 @@ func (w *World) Step(ctx context.Context, now time.Time) error {
 	var jobs batchv1.JobList
 	var pods corev1.PodList
 	var services corev1.ServiceList
+	w.waiting = false
 	for _, l := range []client.ObjectList{&deployments, &jobs, &pods, &services} {
 		if err := w.Client.List(ctx, l, client.InNamespace(w.Namespace), client.MatchingLabels{labelCluster: w.Name}); err != nil {
 			return fmt.Errorf("running the pods of a simulated Ceph: %w", err)
@@ -192,6 +199,7 @@ func (w *World) lags(revision string, now time.Time) bool {
 		since = now
 		w.changed[revision] = now
 	}
+	w.waiting = true
 	return now.Before(since.Add(w.Lag))
 }
 
@@ -259,20 +267,21 @@ func (w *World) run(ctx context.Context, p *corev1.Pod, now time.Time) error {
 		if _, known := c.Daemon(d); !known {
 			c.Add(d)
 		}
-		err = c.Start(d, version, p.Name)
+		if err = c.Start(d, version, p.Name); err == nil {
+			w.Started = append(w.Started, Start{d, version})
+		}
 	})
 	if died := (*ceph.Died)(nil); errors.As(err, &died) {
 		return w.waits(ctx, p, "CrashLoopBackOff")
 	} else if err != nil {
 		return err
 	}
-	w.Started = append(w.Started, Start{d, version})
 	return w.started(ctx, p, now)
 }
 
 // started reports that the container of a pod runs.
 func (w *World) started(ctx context.Context, p *corev1.Pod, now time.Time) error {
-	at := metav1.NewTime(now)
+	at := metav1.NewTime(now.Add(-w.Earlier))
 	p.Status.Phase, p.Status.StartTime = corev1.PodRunning, &at
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, Ready: true, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}}}}
 	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at}}
@@ -287,6 +296,7 @@ func (w *World) version(image string) (versions.Version, bool) {
 }
 
 func (w *World) waits(ctx context.Context, p *corev1.Pod, reason string) error {
+	w.waiting = true
 	if len(p.Status.ContainerStatuses) > 0 {
 		return nil
 	}
