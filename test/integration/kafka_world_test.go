@@ -24,6 +24,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/simulator"
+	"github.com/detent-dev/detent/simulator/ceph/pods"
 	"github.com/detent-dev/detent/simulator/kafka"
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
@@ -37,11 +38,12 @@ type simulated struct {
 	table  *versions.Table
 	script *script
 	born   *births
+	ceph   *cephSites
 	cancel context.CancelFunc
 	ended  chan error
 }
 
-// outside is the world of the Kafka specs, one for the suite.
+// outside is the simulated world of the specs, one for the suite.
 var outside *simulated
 
 // startWorld runs the simulated world with the control plane until the suite ends.
@@ -49,7 +51,7 @@ func startWorld(ctx context.Context, config *rest.Config, scheme *k8sruntime.Sch
 	GinkgoHelper()
 	table, err := versions.Embedded()
 	Expect(err).NotTo(HaveOccurred())
-	w := &simulated{table: table, born: newBirths(), ended: make(chan error, 1)}
+	w := &simulated{table: table, born: newBirths(), ceph: newCephSites(), ended: make(chan error, 1)}
 	options := simulator.Options{Table: table, Topics: []simulator.Topic{{Name: "orders", Partitions: 3}}}
 	w.World = simulator.NewWorld(options, clock.RealClock{}, speed)
 	w.SetScript(simulator.Script{BadImages: []string{badComponent}})
@@ -61,11 +63,12 @@ func startWorld(ctx context.Context, config *rest.Config, scheme *k8sruntime.Sch
 	Expect(err).NotTo(HaveOccurred())
 	Expect(kubelet.CreateNodes(ctx, admin, time.Now(), "node-1", "node-2", "node-3")).To(Succeed())
 	Expect(kubelet.SetupWithManager(mgr, w.World)).To(Succeed())
+	Expect(pods.SetupWithManager(mgr, clock.RealClock{}, w.ceph.running)).To(Succeed())
 	running, cancel := context.WithCancel(context.Background())
 	w.cancel = cancel
-	pods, err := mgr.GetCache().GetInformer(ctx, &corev1.Pod{})
+	informer, err := mgr.GetCache().GetInformer(ctx, &corev1.Pod{})
 	Expect(err).NotTo(HaveOccurred())
-	_, err = pods.AddEventHandler(w.born)
+	_, err = informer.AddEventHandler(w.born)
 	Expect(err).NotTo(HaveOccurred())
 	go func() { w.ended <- mgr.Start(running) }()
 	go func() {

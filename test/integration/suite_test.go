@@ -44,7 +44,7 @@ const timeLimit = 5 * time.Minute
 // subjects are the kinds whose machines are tested. To add a kind, write its Subject and add it here; every law then
 // applies to it. The order is that of the time that their laws take, the longest first.
 func subjects() []Subject {
-	return []Subject{clusters{}, removals{}, gates{}, mirrors{}, savings{}, hello{}}
+	return []Subject{clusters{}, removals{}, gates{}, mirrors{}, cephs{}, savings{}, hello{}}
 }
 
 func TestLaws(t *testing.T) {
