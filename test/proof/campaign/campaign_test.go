@@ -9,10 +9,12 @@ import (
 
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/simulator/ceph/pods"
 	"github.com/detent-dev/detent/simulator/kubelet"
 	"github.com/detent-dev/detent/test/proof/campaign"
 )
@@ -67,6 +69,13 @@ func selectedSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaig
 		}
 		out = append(out, s)
 	}
+	if names = append(names, cephUpgrade); mode.Takes(cephUpgrade) {
+		s, err := cephSubject(world)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, s)
+	}
 	const accounts = "accounts"
 	if names = append(names, accounts); mode.Takes(accounts) {
 		s, err := accountsSubject()
@@ -98,6 +107,9 @@ func begin(t *testing.T, world *lands, subjects ...*campaign.Subject) *campaign.
 	log.SetLogger(logr.Discard())
 	environment, err := campaign.NewEnvironment(t.Context(), t.Output(), func(_ context.Context, a *campaign.Environment, mgr ctrl.Manager) error {
 		world.admin = a.Admin
+		if err := pods.SetupWithManager(mgr, clock.RealClock{}, world.ceph.running); err != nil {
+			return err
+		}
 		return kubelet.SetupWithManager(mgr, world)
 	}, subjects...)
 	if err != nil {

@@ -32,6 +32,8 @@ type lands struct {
 	admin client.Reader
 	mu    sync.Mutex
 	all   map[string]*land
+	// ceph are the simulated Ceph clusters.
+	ceph *cephLands
 }
 
 var _ kubelet.World = &lands{}
@@ -48,7 +50,7 @@ type land struct {
 
 func newLands() (*lands, error) {
 	table, err := releases()
-	return &lands{table: table, timeline: kubelet.Timeline{Epoch: time.Now(), Speed: speed}, all: map[string]*land{}}, err
+	return &lands{table: table, timeline: kubelet.Timeline{Epoch: time.Now(), Speed: speed}, all: map[string]*land{}, ceph: &cephLands{all: map[string]*cephLand{}}}, err
 }
 
 func (w *lands) begin(namespace string) *land {
