@@ -205,9 +205,12 @@ func (p *Plan) replicas(pool *Pool, have int) int {
 	return most
 }
 
-// list parses an annotation. An invalid one is ignored with a warning.
+// list parses an annotation. One that is invalid or has no id is ignored with a warning; an empty text is no annotation.
 func (p *Plan) list(pool *Pool, text, name string) ranges {
 	r, err := parse(text)
+	if err == nil && text != "" && len(r) == 0 {
+		err = fmt.Errorf("%q has no node id: remove the annotation, or write it such as [0, 5-9]", text)
+	}
 	if err != nil {
 		p.Warnings = append(p.Warnings, Warning{Pool: pool.Name, Reason: ReasonInvalidRange, Message: fmt.Sprintf(
 			"KafkaNodePool %s: annotation %s is ignored: %s", pool.Name, name, err)})

@@ -5,15 +5,52 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/detent-dev/detent/test/behaviour"
 )
+
+// ids expands ranges.
+func (r ranges) ids() []int32 {
+	var out []int32
+	r.each(func(id int32) bool { out = append(out, id); return true })
+	return out
+}
+
+// lists is the outcome for several annotations: their ids, or whether all are accepted without a warning, or that none can be read.
+type lists struct {
+	IDs   [][]int32         `json:"ids"`
+	Valid *bool             `json:"valid"`
+	Error behaviour.Failure `json:"error"`
+}
+
+func TestParseCases(t *testing.T) {
+	type given struct {
+		Ranges []string `json:"ranges"`
+	}
+	behaviour.Run(t, "node-ids.yaml", "node-id-range", nil, func(t *testing.T, g given, want lists) lists {
+		out := lists{Error: true}
+		warned := 0
+		for _, text := range g.Ranges {
+			r, err := parse(text)
+			out.Error = out.Error && err != nil
+			out.IDs = append(out.IDs, r.ids())
+			warned += len(Assign([]Pool{{Name: "a", Next: text}}, Reserved{}).Warnings)
+		}
+		if want.Valid == nil {
+			if out.Error {
+				out.IDs = nil
+			}
+			return out
+		}
+		if warned > 0 && warned < len(g.Ranges) {
+			t.Errorf("%d of %d lists have a warning", warned, len(g.Ranges))
+		}
+		return lists{Valid: new(warned == 0)}
+	})
+}
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string][]int32{
-		"": nil, "   ": nil, "[]": nil, "[  ]": nil, " [ ] ": nil,
-		"[ 1 ]": {1}, "[ 1, 2, 3 ]": {1, 2, 3}, "[ 1, 3, 2 ]": {1, 3, 2}, "[ 1-3 ]": {1, 2, 3},
-		"[ 1-3, 10 - 12 ]":          {1, 2, 3, 10, 11, 12},
-		"[ 1-3, 6, 7, 8, 10 - 12 ]": {1, 2, 3, 6, 7, 8, 10, 11, 12},
-		"[ 1-1 ]":                   {1}, "[ 3-1 ]": {3, 2, 1}, "[ 1-3, 12 - 10 ]": {1, 2, 3, 12, 11, 10},
 		"[5 - 7    ]": {5, 6, 7}, "[0,1,2]": {0, 1, 2}, "[2147483647]": {2147483647}, "[2147483646-2147483647]": {2147483646, 2147483647},
 	} {
 		t.Run(text, func(t *testing.T) {
@@ -21,9 +58,7 @@ func TestParse(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var ids []int32
-			got.each(func(id int32) bool { ids = append(ids, id); return true })
-			if diff := cmp.Diff(want, ids, cmpopts.EquateEmpty()); diff != "" {
+			if diff := cmp.Diff(want, got.ids(), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("ids (-want +got):\n%s", diff)
 			}
 		})
@@ -32,8 +67,7 @@ func TestParse(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for _, text := range []string{
-		"[-5]", "[-5-10]", "[5-]", "[5,]", "[-10]", " 5 - 10 ]", "[0, 1, 2", "[0,,2]", "[0, a, 2]", "[5,7---9]", "foo, bar", "[foo-bar]",
-		"[999999999999999999999999999999999]", "[0-999999999999999999999999999999999]", "[+5]", "5", "[1-2-3]",
+		"[+5]", "5", "[1-2-3]", "[2147483648]",
 	} {
 		t.Run(text, func(t *testing.T) {
 			if got, err := parse(text); err == nil {
