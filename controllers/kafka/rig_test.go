@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -384,14 +385,18 @@ type kafkaSide struct {
 	brokers    kafkaclient.Brokers
 	quorum     kafkaclient.Quorum
 	partitions kafkaclient.Partitions
-	members    map[int32]kafkaclient.Member
-	err        error
-	asked      []string
+	// partitionsErr is the answer to a request for the partitions, if it is set.
+	partitionsErr error
+	members       map[int32]kafkaclient.Member
+	err           error
+	asked         []string
 	// update is called with every change of a level before it is done.
 	update func(kafkaclient.FeatureUpdate)
 	// unregistered are the ids of the brokers that were to be unregistered; refuseToUnregister is the answer.
 	unregistered       []int32
 	refuseToUnregister error
+	// refuse is the answer for one broker, if it is set.
+	refuse func(id int32) error
 	// refuseToMove is the answer to a request to move replicas.
 	refuseToMove error
 	// static are the configurations that brokers were started with, own those that one of them has for itself, and altered the dynamic
@@ -446,7 +451,7 @@ func (k *kafkaSide) Member(_ context.Context, id int32) (kafkaclient.Member, err
 
 func (k *kafkaSide) Partitions(context.Context) (kafkaclient.Partitions, error) {
 	k.asked = append(k.asked, "partitions")
-	return k.partitions, k.err
+	return k.partitions, cmp.Or(k.partitionsErr, k.err)
 }
 
 // directly is a system that calls the client within the reconcile.

@@ -3,6 +3,7 @@ package kafka
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -35,6 +36,7 @@ const (
 
 // LogDirs reports as many replicas as the metadata.
 func (k *kafkaSide) LogDirs(_ context.Context, broker int32) (kafkaclient.LogDirs, error) {
+	k.asked = append(k.asked, fmt.Sprint("log directories ", broker))
 	dir := kafkaclient.LogDir{Path: "/data", Replicas: k.partitions.Replicas[broker]}
 	return kafkaclient.LogDirs{Broker: broker, Dirs: []kafkaclient.LogDir{dir}}, k.err
 }
@@ -61,6 +63,9 @@ func (k *kafkaSide) BrokerConfigs(context.Context, int32) (kafkaclient.Configs, 
 // UnregisterBroker notes what is asked, and does it.
 func (k *kafkaSide) UnregisterBroker(_ context.Context, id int32) error {
 	k.unregistered = append(k.unregistered, id)
+	if k.refuse != nil {
+		return k.refuse(id)
+	}
 	return k.refuseToUnregister
 }
 
