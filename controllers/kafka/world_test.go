@@ -75,11 +75,19 @@ func (w *world) rest(passes int) {
 	w.t.Fatalf("the cluster does not come to rest: %+v", w.cluster().Status.Conditions)
 }
 
-// run lets everything run for a number of passes.
+// quiet is how many passes without a write show that nothing more happens: longer than every pause and age of evidence.
+const quiet = 15
+
+// run lets everything run for a number of passes, or until nothing more happens.
 func (w *world) run(passes int) {
 	w.t.Helper()
-	for range passes {
-		w.step()
+	for still := 0; passes > 0 && still < quiet; passes-- {
+		before := len(w.writes)
+		if w.step(); len(w.writes) > before {
+			still = 0
+		} else {
+			still++
+		}
 	}
 }
 
