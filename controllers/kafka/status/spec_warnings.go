@@ -37,7 +37,8 @@ const (
 	ReasonNameTooLong = "NameTooLong"
 )
 
-// specWarnings returns the parts of the specs that are not acted on, one condition per reason, sorted.
+// specWarnings returns the parts of the specs that are not acted on, and the settings that cost data or availability, one condition per
+// reason, sorted.
 func specWarnings(declared *render.Input) []metav1.Condition {
 	w := warned{}
 	if fields := declared.Spec.UnusedFields(); len(fields) > 0 {
@@ -55,6 +56,7 @@ func specWarnings(declared *render.Input) []metav1.Condition {
 	w.listeners(&declared.Spec.Kafka)
 	w.config(&declared.Spec.Kafka)
 	w.components(&declared.Spec)
+	w.advice(declared)
 	return w.conditions()
 }
 

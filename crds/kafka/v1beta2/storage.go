@@ -1,5 +1,7 @@
 package v1beta2
 
+import "slices"
+
 // StorageType is the type of a pool's storage.
 //
 // +kubebuilder:validation:Enum=ephemeral;persistent-claim;jbod
@@ -135,4 +137,10 @@ func (s *Storage) MetadataVolume() (id int32, ok bool) {
 		}
 	}
 	return id, len(s.Volumes) > 0
+}
+
+// Ephemeral reports whether a volume is lost with its pod.
+func (s *Storage) Ephemeral() bool {
+	return s.Type == StorageEphemeral ||
+		s.Type == StorageJBOD && slices.ContainsFunc(s.Volumes, func(v Volume) bool { return v.Type == VolumeEphemeral })
 }
