@@ -14,7 +14,7 @@ import (
 // NodeRoll returns the facts of node-roll.
 func NodeRoll(k *kafkav1beta2.Kafka, v *observation.Snapshot, _ machines.ObserveOptions) noderoll.Facts {
 	digest := sha256.New()
-	f := noderoll.Facts{VersionChange: versionChange(k, v), SpecError: specError(k, v), Slot: v.Slot}
+	f := noderoll.Facts{VersionChange: versionChange(k, v), SpecError: startError(k, v), Slot: v.Slot}
 	f.Roll = Roll(k, v, func(n *observation.Node) bool {
 		digest.Write([]byte(n.PodName + "=" + v.WantedRevision(n) + "\n"))
 		return v.Outdated(n)

@@ -102,5 +102,5 @@ func impediment(k *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.N
 	if claim := v.UnknownClaim(n); replacement == nodestorage.Requested && claim != "" {
 		return transitions.Problemf("ClaimUnknown", "%s uses PersistentVolumeClaim %s, which does not exist or lacks the labels of the cluster", n.PodName, claim)
 	}
-	return specError(k, v)
+	return startError(k, v)
 }

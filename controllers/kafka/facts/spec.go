@@ -46,7 +46,7 @@ func graceEnd(k *kafkav1beta2.Kafka, v *observation.Snapshot) time.Time {
 
 // contradiction describes errors that the creation of further objects cannot resolve.
 func contradiction(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
-	return cmp.Or(observation.Foreign(v), v.Identity.Mismatch, v.IDs.Refusal, unguarded(&k.Spec.Kafka),
+	return cmp.Or(observation.Foreign(v), v.Identity.Mismatch, v.IDs.Refusal, unguarded(&k.Spec.Kafka), roleless(v), pinnedBelowDisks(k, v),
 		observation.Derived(k, v, "template problem", render.TemplateProblem), observation.MisplacedDisks(v), orphans(v))
 }
 
@@ -74,6 +74,16 @@ func unguarded(spec *kafkav1beta2.KafkaClusterSpec) *transitions.Problem {
 	}
 	return transitions.Problemf("AccessControlNotSupported", "not supported, so that whoever reaches the cluster could do everything: %s"+
 		". Remove it to run the cluster open. Running nodes are not changed", strings.Join(asked, ", "))
+}
+
+// roleless describes pools without a role. The schema does not permit them; they may have been stored under another one.
+func roleless(v *observation.Snapshot) *transitions.Problem {
+	for _, pool := range v.Objects.Pools {
+		if observation.RolesOf(pool.Spec.Roles) == (observation.Roles{}) {
+			return transitions.Problemf("RolesMissing", "KafkaNodePool %s has no role: set spec.roles to controller, broker or both", pool.Name)
+		}
+	}
+	return nil
 }
 
 func missingRole(v *observation.Snapshot) *transitions.Problem {

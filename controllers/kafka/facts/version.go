@@ -51,6 +51,9 @@ func Version(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Observ
 	f.Roll = Roll(k, v, func(n *observation.Node) bool {
 		return n.Version() != "" && n.Version() != wanted && v.Pool(n.Pool) != nil && !n.Stopped()
 	})
+	if slices.ContainsFunc(f.Roll.Nodes, func(n roll.Node) bool { return n.Outdated }) {
+		f.SpecError = startError(k, v)
+	}
 	for i := range f.Roll.Nodes {
 		n := &f.Roll.Nodes[i]
 		n.Stale = !n.Outdated && v.Outdated(v.Node(n.ID))
@@ -175,7 +178,7 @@ func AnswerText(a external.Answer) string {
 // upgrades it. In a new cluster, or one of which only the status is left, it is the desired version once the version change
 // permits it. It is empty if it is not known yet, and while the spec is invalid.
 func VersionOfNewNodes(k *kafkav1beta2.Kafka, v *observation.Snapshot) string {
-	if specError(k, v) != nil || incomplete(k, v) != nil {
+	if startError(k, v) != nil || incomplete(k, v) != nil {
 		return ""
 	}
 	if slices.ContainsFunc(v.Nodes, func(n observation.Node) bool { return n.Pod.Exists && n.Pod.Version != "" }) {
