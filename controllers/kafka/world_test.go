@@ -83,7 +83,8 @@ func (w *world) run(passes int) {
 	w.t.Helper()
 	for still := 0; passes > 0 && still < quiet; passes-- {
 		before := len(w.writes)
-		if w.step(); len(w.writes) > before {
+		w.step()
+		if len(w.writes) > before {
 			still = 0
 		} else {
 			still++

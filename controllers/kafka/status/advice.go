@@ -51,9 +51,11 @@ func (w warned) advice(declared *render.Input) {
 }
 
 func (w warned) obsolete(spec *kafkav1beta2.KafkaClusterSpec) {
-	for name, reason := range map[string]string{"inter.broker.protocol.version": ReasonProtocolVersion, "log.message.format.version": ReasonFormatVersion} {
-		if _, set := spec.Config[name]; set {
-			w.add(reason, "Kafka does not read "+name+" with KRaft. Remove it from spec.kafka.config, and set spec.kafka.metadataVersion if the metadata version is to stay")
+	for _, property := range []struct{ name, reason string }{
+		{"inter.broker.protocol.version", ReasonProtocolVersion}, {"log.message.format.version", ReasonFormatVersion},
+	} {
+		if _, set := spec.Config[property.name]; set {
+			w.add(property.reason, "Kafka does not read "+property.name+" with KRaft. Remove it from spec.kafka.config, and set spec.kafka.metadataVersion if the metadata version is to stay")
 		}
 	}
 }
