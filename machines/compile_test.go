@@ -144,7 +144,7 @@ func TestGraphHasTheEdgesThatNoRowDeclares(t *testing.T) {
 	for _, guard := range g.Guards {
 		guards = append(guards, guard.Name)
 	}
-	if diff := cmp.Diff([]string{"always", "in-hand", "in-sync", "node-left", "on-target", "path-allowed", "raised", "restarted"}, guards); diff != "" {
+	if diff := cmp.Diff([]string{"always", "in-sync", "node-left", "node-selected", "on-target", "path-allowed", "raised", "restarted"}, guards); diff != "" {
 		t.Errorf("guards (-want +got):\n%s", diff)
 	}
 }

@@ -146,7 +146,7 @@ var decisions = map[string]decideCase{
 		err:   "Infer finds Checking although its Invariant says no",
 	},
 	"the invariant is unknown: edges are evaluated, the action is not": {
-		change: func(d *toyDefinition) { d.States[restarting].Invariant = transitions.All(inHand, inSync) },
+		change: func(d *toyDefinition) { d.States[restarting].Invariant = transitions.All(isSelected, inSync) },
 		entry:  at("Restarting", map[string]string{"node": "b"}),
 		facts:  with(half(), func(f *toyFacts) { f.Sync = transitions.Unreadable[bool](errDown) }),
 	},

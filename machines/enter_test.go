@@ -37,7 +37,7 @@ func TestEnter(t *testing.T) {
 		Name: "version", Machine: "toy-version@sha256:" + m.graph.Digest, State: "Restarting", EnteredAt: metav1.NewTime(now),
 		Attempt: entry.Attempt, Data: map[string]string{"node": "b"}, TransitionsSinceProgress: 8, Transitions: 1, Deadline: &deadline,
 		Progress:   &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node", Current: "b"},
-		WaitingFor: []lifecyclev1.WaitingFor{{Guard: "restarted", Expected: "the node in hand on the wanted version", Observed: "still 1"}},
+		WaitingFor: []lifecyclev1.WaitingFor{{Guard: "restarted", Expected: "the selected node on the wanted version", Observed: "still 1"}},
 		History:    []lifecyclev1.Transition{{At: metav1.NewTime(now), Event: "node-selected", From: "Checking", To: "Restarting", Attempt: entry.Attempt.ID}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -9,7 +9,7 @@ import (
 // cordoning is the toy that also cordons the current node during its restart.
 func cordoning() toyDefinition {
 	def := toy()
-	def.HeldResources = []HeldResource{{Name: "cordon", Doc: "the node in hand takes no new work"}}
+	def.HeldResources = []HeldResource{{Name: "cordon", Doc: "the selected node takes no new work"}}
 	def.States[restarting].Action.Acquires = []string{"cordon"}
 	def.Transitions[restartedRow].Releases = []string{"cordon"}
 	def.States[refused].Retains = []string{"cordon"}

@@ -57,15 +57,15 @@ var (
 			return transitions.If(sync, "out of sync")
 		},
 	}
-	inHand = toyGuard{
-		Name: "in-hand", Doc: "the data names a node", Expected: "a node in hand",
+	isSelected = toyGuard{
+		Name: "node-selected", Doc: "the data names a node", Expected: "a selected node",
 		Evaluate: func(f *toyFacts, m toyData) transitions.Verdict {
 			_, there := f.Nodes[m.Node]
 			return transitions.If(there, "no node "+m.Node)
 		},
 	}
 	restarted = toyGuard{
-		Name: "restarted", Doc: "the node in hand runs the wanted version", Expected: "the node in hand on the wanted version",
+		Name: "restarted", Doc: "the selected node runs the wanted version", Expected: "the selected node on the wanted version",
 		Evaluate: func(f *toyFacts, m toyData) transitions.Verdict {
 			return transitions.If(f.Nodes[m.Node] == f.Wanted, "still "+f.Nodes[m.Node])
 		},
@@ -113,9 +113,9 @@ func toy() toyDefinition {
 			{State: states.State{Name: "Checking", Kind: states.Wait, Doc: "is the path allowed?", Deadline: time.Minute, Poll: time.Second}, Invariant: always, OnTargetChange: "Checking"},
 			{State: states.State{Name: "Refused", Kind: states.Hold, Doc: "the change is not permitted"}, OnTargetChange: "Checking"},
 			{
-				State:     states.State{Name: "Restarting", Kind: states.Work, Doc: "the node in hand restarts", Deadline: 10 * time.Minute, Poll: time.Second},
-				Invariant: inHand, OnTargetChange: "Checking", Action: &Action[toyFacts, toyData, toyEffect]{
-					Name: "restart", Doc: "restarts the node in hand", Precondition: transitions.All(pathAllowed, inSync), OnPreconditionFailed: "Checking",
+				State:     states.State{Name: "Restarting", Kind: states.Work, Doc: "the selected node restarts", Deadline: 10 * time.Minute, Poll: time.Second},
+				Invariant: isSelected, OnTargetChange: "Checking", Action: &Action[toyFacts, toyData, toyEffect]{
+					Name: "restart", Doc: "restarts the selected node", Precondition: transitions.All(pathAllowed, inSync), OnPreconditionFailed: "Checking",
 					Effects: func(_ *toyFacts, m toyData) []toyEffect { return []toyEffect{toyEffect("restart " + m.Node)} },
 				},
 			},

@@ -114,7 +114,7 @@ func TestReconcilerActsOnASpecChangeInTheNextReconcile(t *testing.T) {
 		entry := r.entry(v.Lifecycle)
 		switch {
 		case v.State == turnstile.AwaitingArm && entry.State != turnstile.AwaitingArm:
-			r.Errorf("the arm in hand was dropped: %s", entry.State)
+			r.Errorf("the selected arm was dropped: %s", entry.State)
 		case v.State == turnstile.AwaitingArm:
 		case entry.Attempt == nil || entry.Attempt.To != map[string]string{"model": "C", "lamp": "blue"}[v.Lifecycle]:
 			r.Errorf("the attempt is still %+v in %s", entry.Attempt, entry.State)

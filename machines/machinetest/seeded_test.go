@@ -107,9 +107,9 @@ var tableHoles = map[string]hole{
 	"an Invariant that never says no": {
 		rows: without("the pump is gone"), coverage: "14/14 edges, 16/19 guard answers (90 %)",
 		problems: []string{
-			"there is no row in which Invariant of Pumping says no: add a row in state Pumping in which pump-in-hand says no",
-			"there is no row in which it matters that guard pump-in-hand says no",
-			"guard pump-in-hand in Invariant of Pumping could always say yes",
+			"there is no row in which Invariant of Pumping says no: add a row in state Pumping in which pump-selected says no",
+			"there is no row in which it matters that guard pump-selected says no",
+			"guard pump-selected in Invariant of Pumping could always say yes",
 		},
 	},
 	"a Precondition that is never unknown, nor yes": {
@@ -266,7 +266,7 @@ var machineHoles = map[string]hole{
 	},
 	"an Invariant that denies where an exit says yes": {
 		machine: func(d *definition) {
-			d.States[pumping].Invariant = transitions.All(inHand, transitions.Not(full, "room in the basin"))
+			d.States[pumping].Invariant = transitions.All(isSelected, transitions.Not(full, "room in the basin"))
 		},
 		problems: []string{"Invariant of Pumping says no where its exit filled from Pumping says yes, in row \"the basin is full\": the exit is never taken there"},
 		failures: map[string]string{"the basin is full": `"inferred"`, "a sealed basin is full without power": `"inferred"`},
@@ -287,7 +287,7 @@ var machineHoles = map[string]hole{
 			d.Data.Encode = func(data) map[string]string { return map[string]string{"pump": "any"} }
 		},
 		failures: dataFailures("differs after encoding and decoding"),
-		problems: []string{"Invariant of Pumping says no (not pump-in-hand) where its exit filled"},
+		problems: []string{"Invariant of Pumping says no (not pump-selected) where its exit filled"},
 	},
 	"data that the status cannot hold": {
 		machine: func(d *definition) {

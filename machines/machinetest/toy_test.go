@@ -62,12 +62,12 @@ func costly(name string, need transitions.Need, read func(*facts) transitions.Fa
 }
 
 var (
-	full     = cheap("full", func(f *facts, _ data) bool { return f.Full })
-	allowed  = cheap("allowed", func(f *facts, _ data) bool { return f.Allowed })
-	sealed   = cheap("sealed", func(f *facts, _ data) bool { return f.Sealed })
-	inHand   = cheap("pump-in-hand", func(f *facts, m data) bool { return m.pump != "" && slices.Contains(f.Pumps, m.pump) })
-	powered  = costly("powered", "power", func(f *facts) transitions.Fact[bool] { return f.Power })
-	pumpFree = machines.Choice[facts, data]{
+	full       = cheap("full", func(f *facts, _ data) bool { return f.Full })
+	allowed    = cheap("allowed", func(f *facts, _ data) bool { return f.Allowed })
+	sealed     = cheap("sealed", func(f *facts, _ data) bool { return f.Sealed })
+	isSelected = cheap("pump-selected", func(f *facts, m data) bool { return m.pump != "" && slices.Contains(f.Pumps, m.pump) })
+	powered    = costly("powered", "power", func(f *facts) transitions.Fact[bool] { return f.Power })
+	pumpFree   = machines.Choice[facts, data]{
 		Guard: guard{Name: "pump-free", Doc: "a pump is free on a stable grid", Expected: "a free pump", Needs: []transitions.Need{"grid"}},
 		Pick: func(f *facts, _ data) (transitions.Verdict, data) {
 			stable, known := f.grid.Stable.Get()
@@ -92,8 +92,8 @@ func toy() definition {
 			{State: states.State{Name: "Waiting", Kind: states.Wait, Doc: "a pump is being chosen", Deadline: time.Minute, Poll: time.Second}, Invariant: always, OnTargetChange: "Waiting"},
 			{
 				State:     states.State{Name: "Pumping", Kind: states.Work, Doc: "the pump runs", Deadline: time.Hour, Poll: time.Second},
-				Invariant: inHand, OnTargetChange: "Waiting", Action: &machines.Action[facts, data, effect]{
-					Name: "pump", Doc: "runs the pump in hand", Precondition: transitions.All(allowed, powered), OnPreconditionFailed: "Waiting",
+				Invariant: isSelected, OnTargetChange: "Waiting", Action: &machines.Action[facts, data, effect]{
+					Name: "pump", Doc: "runs the selected pump", Precondition: transitions.All(allowed, powered), OnPreconditionFailed: "Waiting",
 					Effects: func(_ *facts, m data) []effect { return []effect{{"pump", m.pump}} },
 				},
 			},

@@ -72,8 +72,8 @@ var (
 			return transitions.If(len(down) == 0, some("not turning: arm", down))
 		},
 	}
-	inHand = guard{
-		Name: "arm-in-hand", Doc: "the selected arm is one of the desired arms", Expected: "a selected arm",
+	isSelected = guard{
+		Name: "arm-selected", Doc: "the selected arm is one of the desired arms", Expected: "a selected arm",
 		Evaluate: func(f *Facts, m Data) transitions.Verdict { return transitions.If(f.has(m.Arm), "no arm "+m.Arm) },
 	}
 	replaced = guard{

@@ -85,14 +85,14 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 		return state{State: states.State{Name: name, Kind: states.Work, Doc: doc, Deadline: deadline, Poll: poll}, Invariant: while, OnTargetChange: Checking, Action: do}
 	}
 	awaitingArm := wait(AwaitingArm, "the selected arm is being recreated")
-	awaitingArm.Invariant, awaitingArm.OnTargetChange = inHand, machines.KeepAttempt
+	awaitingArm.Invariant, awaitingArm.OnTargetChange = isSelected, machines.KeepAttempt
 	return machines.Definition[Facts, Data, Effect]{
 		Name: "turnstile-model", Doc: "replaces the arms of a turnstile one at a time, then seals it",
 		States: []state{
 			{State: states.State{Name: Settled, Kind: states.Rest, Doc: "every arm is of the desired model and the turnstile is sealed"}},
 			wait(Checking, "the model is being looked up in the catalog"),
 			wait(Selecting, "the next arm is being selected"),
-			work(Replacing, "the selected arm is being replaced", inHand, replace),
+			work(Replacing, "the selected arm is being replaced", isSelected, replace),
 			awaitingArm,
 			hold(AwaitingApproval, states.Planned, "the seal awaits approval"),
 			work(Sealing, "the turnstile is being sealed", always, seal),

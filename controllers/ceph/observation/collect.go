@@ -47,7 +47,7 @@ type Collector struct {
 
 // Collect observes a cluster.
 func (o *Collector) Collect(ctx context.Context, c *cephv1.Cluster, request lifecycle.ObserveRequest) (*Snapshot, error) {
-	s := &Snapshot{Now: request.Now, Table: o.Table, Declared: daemons.Of(c), Hand: inHand(c)}
+	s := &Snapshot{Now: request.Now, Table: o.Table, Declared: daemons.Of(c), Selected: selectedOf(c)}
 	if err := s.objects(ctx, c, request.Read); err != nil {
 		return s, err
 	}
@@ -66,8 +66,8 @@ func (o *Collector) Collect(ctx context.Context, c *cephv1.Cluster, request life
 	return s, nil
 }
 
-// inHand returns the daemon that the upgrade has in hand.
-func inHand(c *cephv1.Cluster) ceph.Daemon {
+// selectedOf returns the daemon that the upgrade has selected.
+func selectedOf(c *cephv1.Cluster) ceph.Daemon {
 	for i := range c.Status.Lifecycles {
 		if e := &c.Status.Lifecycles[i]; e.Name == LifecycleUpgrade {
 			t, id, _ := strings.Cut(e.Data["daemon"], ".")
@@ -222,7 +222,7 @@ func (o *Collector) ask(ctx context.Context, s *Snapshot, request lifecycle.Obse
 		q := connection.Question{Need: need}
 		switch need {
 		case cephupgrade.NeedPermission, cephupgrade.NeedSelf, cephupgrade.NeedOrphans:
-			if q.Daemon = s.Hand; !asked(q) {
+			if q.Daemon = s.Selected; !asked(q) {
 				continue
 			}
 		}
@@ -272,7 +272,7 @@ func (s *Snapshot) unasked(request lifecycle.ObserveRequest) {
 		s.Sessions = transitions.Known([]ceph.Session(nil), s.Now)
 	}
 	if request.Wants(cephupgrade.NeedSelf) && !s.Self.Asked() {
-		s.Self = transitions.Known(s.Runs(s.Hand).Version, s.Now)
+		s.Self = transitions.Known(s.Runs(s.Selected).Version, s.Now)
 	}
 }
 

@@ -43,8 +43,8 @@ type Snapshot struct {
 	PodNames map[string]bool
 	// Endpoint of the cluster.
 	Endpoint connection.Endpoint
-	// Hand is the daemon that the upgrade has in hand.
-	Hand ceph.Daemon
+	// Selected is the daemon that the upgrade has selected.
+	Selected ceph.Daemon
 
 	Cluster    transitions.Fact[cephupgrade.Cluster]
 	Health     transitions.Fact[ceph.Health]
