@@ -37,6 +37,8 @@ const (
 // brokers is a Kafka of a scenario.
 type brokers struct {
 	*stage.Scenario
+	// jobs is the number of pods that have run a tool once.
+	jobs int
 }
 
 // pool is a KafkaNodePool to install.
@@ -44,6 +46,8 @@ type pool struct {
 	name  string
 	count int32
 	roles []kafkav1beta2.NodeRole
+	// deletesClaims deletes the claims of a node that is removed, so that its id can be used again.
+	deletesClaims bool
 }
 
 // Roles of the nodes of a pool.
@@ -73,7 +77,7 @@ func create(ctx SpecContext, s *stage.Scenario, pools []pool, version string, ed
 			Spec: kafkav1beta2.KafkaNodePoolSpec{
 				Replicas: p.count, Roles: p.roles, JvmOptions: &kafkav1beta2.JvmOptions{Xms: "256m", Xmx: "256m"},
 				Storage: kafkav1beta2.Storage{Type: "jbod", Volumes: []kafkav1beta2.Volume{
-					{ID: 0, Type: "persistent-claim", Disk: kafkav1beta2.Disk{Size: "1Gi", KraftMetadata: meta}},
+					{ID: 0, Type: "persistent-claim", Disk: kafkav1beta2.Disk{Size: "1Gi", KraftMetadata: meta, DeleteClaim: &p.deletesClaims}},
 				}},
 			},
 		})).To(Succeed())
@@ -93,7 +97,7 @@ func create(ctx SpecContext, s *stage.Scenario, pools []pool, version string, ed
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: clusterName, Annotations: map[string]string{"strimzi.io/node-pools": "enabled", "strimzi.io/kraft": "enabled"}},
 		Spec:       spec,
 	})).To(Succeed())
-	return &brokers{s}
+	return &brokers{Scenario: s}
 }
 
 // install a Kafka and wait until it is settled.

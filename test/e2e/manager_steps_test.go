@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -53,6 +55,28 @@ func managerWith(ctx SpecContext, args ...string) {
 		container := &spec.Template.Spec.Containers[0]
 		container.Args = append(container.Args, args...)
 	})
+	leader(ctx)
+}
+
+// withoutManager scales the manager to no replica while it calls do.
+func withoutManager(ctx SpecContext, do func()) {
+	GinkgoHelper()
+	scale := func(ctx SpecContext, replicas int32) {
+		GinkgoHelper()
+		patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas))
+		Expect(cluster.Client.Patch(ctx, manager(ctx), patch)).To(Succeed())
+		Eventually(func(ctx context.Context) (int, error) {
+			pods := &corev1.PodList{}
+			err := cluster.Client.List(ctx, pods, client.InNamespace(config.Namespace))
+			return len(pods.Items), err
+		}).WithContext(ctx).Should(BeEquivalentTo(replicas), "pods of the manager")
+		deployed(ctx, config.Namespace, config.Account)
+	}
+	replicas := *manager(ctx).Spec.Replicas
+	DeferCleanup(scale, replicas)
+	scale(ctx, 0)
+	do()
+	scale(ctx, replicas)
 	leader(ctx)
 }
 

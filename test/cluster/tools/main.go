@@ -15,7 +15,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	root := &cobra.Command{Use: "tools", Short: "Workloads for tests", SilenceUsage: true, SilenceErrors: true}
-	root.AddCommand(serveCommand(), fetchCommand(), produceCommand(), consumeCommand(), tallyCommand(), leaderCommand(), racksCommand(), settingCommand(), streamCommand(), finishCommand(), fileCommand(), s3Command(), configMapsCommand())
+	root.AddCommand(serveCommand(), fetchCommand(), produceCommand(), consumeCommand(), tallyCommand(), leaderCommand(), racksCommand(), registrationsCommand(), settingCommand(), streamCommand(), finishCommand(), fileCommand(), s3Command(), configMapsCommand())
 	err := root.ExecuteContext(ctx)
 	stop()
 	if err != nil {

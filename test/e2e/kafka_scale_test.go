@@ -1,0 +1,91 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"slices"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
+)
+
+var _ = Describe("Brokers", Label("kafka"), func() {
+	It("are added, drained and removed, with the manager killed and every status deleted in between", SpecTimeout(25*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		pools := []pool{{name: "controllers", count: 1, roles: controllerRole}, {name: "brokers", count: 3, roles: brokerRole, deletesClaims: true}}
+		b := install(ctx, s, pools, "4.3.1", nil)
+		three := b.has(ctx, "brokers", 3)
+
+		grown := b.resized(ctx, "brokers", 5)
+		five := b.has(ctx, "brokers", 5)
+		grown.End()
+		Expect(grown.Starts()).To(HaveLen(2), "nodes started")
+		Expect(b.registered(ctx)).To(Equal(joined(five)))
+		b.stream(ctx)
+
+		less := b.resized(ctx, "brokers", 3)
+		b.awaiting(ctx, observation.LifecycleScaleDown, kraftscaledown.AwaitingEmpty, 3*time.Minute, "partitions")
+		b.poolSays(ctx, "brokers", "partitions")
+		pool, err := b.pool(ctx, "brokers")
+		Expect(err).NotTo(HaveOccurred())
+		Expect(pool.Status.NodeIDs).To(ConsistOf(five), "the ids that the pool lists while its brokers hold replicas")
+		Expect(b.registered(ctx)).To(Equal(joined(five)))
+
+		By("draining them")
+		b.edit(ctx, `{"metadata":{"annotations":{"detent.dev/drain":"true"}}}`)
+		entered(ctx, less, observation.LifecycleScaleDown, kraftscaledown.AwaitingGone, 1)
+		b.killLeader(ctx, observation.LifecycleScaleDown)
+		entered(ctx, less, observation.LifecycleScaleDown, kraftscaledown.Draining, 2)
+		b.wipeAll(ctx)
+		Expect(b.has(ctx, "brokers", 3)).To(Equal(three))
+		less.End()
+		Expect(b.registered(ctx)).To(Equal(joined(three)))
+		Expect(b.nodes(ctx)).To(HaveLen(len(three)+1), "nodes that are left, with the controller")
+		Expect(less.Starts()).To(BeEmpty(), "nodes restarted")
+
+		again := b.resized(ctx, "brokers", 5)
+		last := b.has(ctx, "brokers", 5)
+		Expect(last[:len(three)]).To(Equal(three))
+		Expect(b.registered(ctx)).To(Equal(joined(last)))
+		s.Note("the ids of the brokers: %v, with two more %v, and with two more again %v", three, five, last)
+		again.End()
+		b.finish(ctx)
+	})
+
+	It("are unregistered if their pool is deleted, if they are gone without a trace, and if their nodes become controllers", SpecTimeout(25*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		pools := []pool{{name: "both", count: 3, roles: bothRoles}, {name: "brokers", count: 1, roles: brokerRole}, {name: "extra", count: 1, roles: brokerRole}, {name: "past", count: 1, roles: brokerRole}}
+		b := install(ctx, s, pools, "4.1.2", nil)
+		stay, extra, past := b.has(ctx, "brokers", 1), b.has(ctx, "extra", 1), b.has(ctx, "past", 1)
+		Expect(b.registered(ctx)).To(Equal(joined(b.has(ctx, "both", 3), stay, extra, past)))
+
+		p := b.Phase("a pool is gone without a trace, another is deleted, a third loses the role, and the version changes")
+		withoutManager(ctx, func() {
+			GinkgoHelper()
+			_, err := cluster.Kubectl(ctx, "delete", "--namespace="+b.Namespace, "kafkanodepool/past", "strimzipodset/events-past")
+			Expect(err).NotTo(HaveOccurred())
+			_, err = cluster.Kubectl(ctx, "delete", "pods,persistentvolumeclaims,configmaps", "--namespace="+b.Namespace, "--selector=strimzi.io/pool-name=past")
+			Expect(err).NotTo(HaveOccurred())
+			b.edit(ctx, `{"spec":{"kafka":{"version":"4.3.1"}}}`)
+		})
+		_, err := cluster.Kubectl(ctx, "delete", "--namespace="+b.Namespace, "kafkanodepool/extra")
+		Expect(err).NotTo(HaveOccurred())
+		b.editPool(ctx, "both", `{"spec":{"roles":["controller"]}}`)
+		k := b.settled(ctx, "4.3.1")
+		Expect(k.Status.KafkaMetadataVersion).To(Equal("4.3-IV0"))
+		Eventually(func() string { return b.registered(ctx) }).WithContext(ctx).WithTimeout(patience).Should(Equal(joined(stay)))
+		b.has(ctx, "both", 3)
+		p.End()
+		released, raised := p.Entered(observation.LifecycleScaleDown, kraftscaledown.Releasing), p.Entered(versionChange, kafkaversion.SettingMetadata)
+		Expect(len(released)).To(BeNumerically(">=", 5), "brokers removed")
+		Expect(raised).To(HaveLen(1), "the metadata level is set once")
+		Expect(slices.IndexFunc(released, func(at time.Time) bool { return at.Before(raised[0]) })).To(BeZero(), "a broker is removed before the metadata level is set")
+		_, err = cluster.Kubectl(ctx, "get", "--namespace="+b.Namespace, "strimzipodset/events-extra")
+		Expect(err).To(MatchError(ContainSubstring("NotFound")))
+	})
+})
