@@ -11,10 +11,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/apimachinery/pkg/watch"
 	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -34,8 +37,8 @@ type Step struct {
 	lifecyclev1.Transition
 }
 
-// recording keeps what happens in the namespace of a scenario, from a watch of each kind. The watches survive a restart of the
-// API server.
+// recording keeps what happens in the namespace of a scenario, from a watch of each kind. What changes and changes back
+// while the API server is restarted is not seen.
 type recording struct {
 	stop    context.CancelFunc
 	stopped sync.WaitGroup
@@ -81,11 +84,12 @@ func resourcesOfLifecycles() []schema.GroupVersionKind {
 	}
 }
 
-// watcher starts the watches of one kind in one namespace.
+// watcher watches one kind in one namespace.
 type watcher struct {
 	client    client.WithWatch
 	list      func() client.ObjectList
 	namespace string
+	take      func(watch.Event)
 }
 
 // WatchWithContext implements cache.WatcherWithContext.
@@ -93,27 +97,50 @@ func (w watcher) WatchWithContext(ctx context.Context, o metav1.ListOptions) (wa
 	return w.client.Watch(ctx, w.list(), &client.ListOptions{Namespace: w.namespace, Raw: &o})
 }
 
+// all takes every object as it is now, and returns the resource version to watch from.
+func (w watcher) all(ctx context.Context) (string, error) {
+	list := w.list()
+	if err := w.client.List(ctx, list, client.InNamespace(w.namespace)); err != nil {
+		return "", err
+	}
+	return list.GetResourceVersion(), meta.EachListItem(list, func(o runtime.Object) error {
+		w.take(watch.Event{Type: watch.Modified, Object: o})
+		return nil
+	})
+}
+
+// follow takes the changes since a resource version until the context is done. An API server that restarted may have forgotten the
+// version, which ends the watch: all objects are read then.
+func (w watcher) follow(ctx context.Context, from string) {
+	for ctx.Err() == nil {
+		if stream, err := watchtools.NewRetryWatcherWithContext(ctx, from, w); err == nil {
+			for e := range stream.ResultChan() {
+				w.take(e)
+			}
+		}
+		_ = wait.PollUntilContextCancel(ctx, time.Second, true, func(ctx context.Context) (bool, error) { // it ends with the context
+			var err error
+			from, err = w.all(ctx)
+			return err == nil, nil
+		})
+	}
+}
+
 func (c *Cluster) record(ctx context.Context, namespace string) (*recording, error) {
 	r := &recording{statuses: map[types.UID]map[string]any{}, known: map[string]bool{}, pods: map[string]*podState{}}
 	// The watches outlive the step of the scenario that starts them.
 	ctx, r.stop = context.WithCancel(context.WithoutCancel(ctx))
 	follow := func(list func() client.ObjectList, take func(watch.Event)) error {
-		w := watcher{client: c.Client, list: list, namespace: namespace}
-		empty := list()
-		if err := c.Client.List(ctx, empty, client.InNamespace(namespace)); err != nil {
-			return fmt.Errorf("recording what happens in namespace %s: %w", namespace, err)
-		}
-		stream, err := watchtools.NewRetryWatcherWithContext(ctx, empty.GetResourceVersion(), w)
+		w := watcher{client: c.Client, list: list, namespace: namespace, take: func(e watch.Event) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			take(e)
+		}}
+		from, err := w.all(ctx)
 		if err != nil {
 			return fmt.Errorf("recording what happens in namespace %s: %w", namespace, err)
 		}
-		r.stopped.Go(func() {
-			for e := range stream.ResultChan() {
-				r.mu.Lock()
-				take(e)
-				r.mu.Unlock()
-			}
-		})
+		r.stopped.Go(func() { w.follow(ctx, from) })
 		return nil
 	}
 	err := follow(func() client.ObjectList { return &corev1.PodList{} }, r.pod)
