@@ -121,6 +121,9 @@ func probes(container *corev1.Container, d ceph.Daemon, port int32) {
 	}
 }
 
+// set sets the probes of the start and of the life of a daemon. A probe starts a program of Python: where processors are scarce that takes
+// more than five seconds, and a daemon that is killed for it needs even more.
 func set(container *corev1.Container, d ceph.Daemon, command string, starts int32) {
 	container.StartupProbe, container.LivenessProbe = asks(d, command, "", 2, starts), asks(d, command, "", 20, 3)
+	container.LivenessProbe.TimeoutSeconds = 15
 }
