@@ -51,7 +51,7 @@ type World struct {
 	Broken func(d cephclient.Daemon, image string) bool
 	// Started records each start of a daemon. While steps may run it is accessed under the lock of Ceph, in Ceph.Do.
 	Started []Start
-	// Replacing is called before a pod in which a daemon runs is ended because its Deployment was changed. Optional.
+	// Replacing is called before a pod is ended because its Deployment was changed. Optional.
 	Replacing func(cephclient.Daemon)
 	// Alternate gives the pods of an owner two names by turns in place of ever new ones, so that equal states are equal. Optional.
 	Alternate bool
@@ -167,7 +167,7 @@ func (w *World) deployment(ctx context.Context, d *appsv1.Deployment, pods []cor
 			if p.DeletionTimestamp == nil && w.lags(d.Name+revision, now) {
 				continue
 			}
-			if w.Replacing != nil && p.DeletionTimestamp == nil && w.runsIn(p) {
+			if w.Replacing != nil && p.DeletionTimestamp == nil && daemonOf(p).Type != "" {
 				w.Replacing(daemonOf(p))
 			}
 			if err := w.end(ctx, p); err != nil {
@@ -234,16 +234,6 @@ func (w *World) pod(owner client.Object, kind string, of *corev1.PodTemplateSpec
 
 func daemonOf(p *corev1.Pod) cephclient.Daemon {
 	return cephclient.Daemon{Type: cephclient.Type(p.Labels[labelType]), ID: p.Labels[labelID]}
-}
-
-// runsIn reports whether the daemon of a pod runs in it. Where the client has a cache, the pod may be gone already, and the daemon may run
-// in its successor.
-func (w *World) runsIn(p *corev1.Pod) (runs bool) {
-	w.Ceph.Do(func(c *ceph.Cluster) {
-		d, known := c.Daemon(daemonOf(p))
-		runs = known && d.Running && d.Pod == p.Name
-	})
-	return runs
 }
 
 // end stops the daemon, and removes the pod.
