@@ -110,7 +110,7 @@ func bugs() map[string]bug {
 		"a flag is left": {
 			scene: "one monitor", found: "the flag noout of osd.",
 			kind: observing(func(v *observation.Snapshot) {
-				if m, known := observation.Known(v.Memory); known && v.Hand.ID == "" {
+				if m, known := observation.Known(v.Memory); known && v.Selected.ID == "" {
 					m.NoOut = nil
 					v.Memory = transitions.Known(m, v.Memory.At())
 				}
