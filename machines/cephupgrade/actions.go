@@ -97,6 +97,9 @@ var restore = &action{
 func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 	for _, id := range m.NoOut {
 		name := ceph.Daemon{Type: ceph.TypeOSD, ID: id}
+		if f.returns(c, m, p, name) {
+			continue
+		}
 		if o, known := c.osd(name); known && o.NoOut {
 			out = append(out, Effect{Verb: UnsetNoOut, Daemon: name})
 			continue
@@ -120,6 +123,13 @@ func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 		}
 	}
 	return out
+}
+
+// returns reports whether the OSD was replaced and has not started on its version yet. Its process from before may still run, and end at any
+// time: without the status, this is all that says that it is being replaced.
+func (f *Facts) returns(c *Cluster, m *Memory, p plan, name ceph.Daemon) bool {
+	one, d := f.find(name), f.decide(c, m)
+	return one != nil && d.Outcome == decision.Permitted && (p.turn == repair || p.turn == check) && f.starting(c, one, d.Targets)
 }
 
 // reduced returns the filesystem whose metadata servers are being replaced; empty if none is. While an attempt is recorded anew or a

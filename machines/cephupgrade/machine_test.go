@@ -17,6 +17,7 @@ func resting() []row {
 		goes("settled: an image is not known", cu.Settled, with(undetected), "image-unknown", cu.DetectingVersion),
 		goes("settled: a daemon is older", cu.Settled, with(old(monB)), "upgrade-due", cu.Preflight),
 		goes("settled: a pod differs", cu.Settled, with(func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, monB).Outdated = true }), "upgrade-due", cu.Preflight),
+		goes("settled: a flag is left", cu.Settled, with(ours, noOut), "upgrade-due", cu.Preflight),
 		stays("settled: the cluster is silent", cu.Settled, with(mapsSilent), "upgrade-due"),
 		stays("settled: the keys cannot be read", cu.Settled, with(keysSilent), "upgrade-due"),
 
@@ -82,6 +83,8 @@ func selecting() []row {
 		picks("a gateway that is not ready", with(old(rgw), func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, rgw).Ready = false }), replaces(rgw)),
 		restores("a flag is removed", with(old(osd1), ours, noOut), cu.Effect{Verb: cu.UnsetNoOut, Daemon: osd0}),
 		restores("a flag that is gone is forgotten", with(old(osd1), ours), cu.Effect{Verb: cu.ForgetNoOut, Daemon: osd0}),
+		restores("the flag of an OSD that was replaced stays until it has started", with(launched(osd0), ours, noOut)),
+		goes("selecting: the attempt is not recorded while an OSD that was replaced starts", s, with(launched(osd0), ours, noOut, unrecorded), "check-again", cu.Preflight),
 		restores("settings are restored before a monitor", with(old(monB), settings), cu.Effect{Verb: cu.Apply, Settings: full}),
 		restores("restored settings are forgotten", with(old(monB), settings, func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.Filesystems.Filesystems[0].MaxMDS = 2 }), cu.Effect{Verb: cu.ForgetSettings, Settings: full}),
 		restores("a standby is started before a monitor", with(old(monB, mdsB), halted(mdsB)), cu.Effect{Verb: cu.Start, Daemon: mdsB}),
