@@ -99,7 +99,7 @@ func (b *brokers) wipeAll(ctx SpecContext) {
 	for _, kind := range []string{"kafkanodepools.kafka.strimzi.io", "strimzipodsets.core.strimzi.io"} {
 		out, err := cluster.Kubectl(ctx, "get", kind, "--namespace="+b.Namespace, "--output=name")
 		Expect(err).NotTo(HaveOccurred())
-		for _, name := range strings.Fields(out) {
+		for name := range strings.FieldsSeq(out) {
 			_, err := cluster.Kubectl(ctx, "patch", name, "--namespace="+b.Namespace, "--subresource=status", "--type=json", `--patch=[{"op":"remove","path":"/status"}]`)
 			Expect(err).NotTo(HaveOccurred(), name)
 		}

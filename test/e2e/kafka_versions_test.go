@@ -16,7 +16,6 @@ import (
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
-	lifecycles "github.com/detent-dev/detent/runtime"
 )
 
 // Images of the exporter: absentExporter cannot be pulled.
@@ -104,7 +103,7 @@ func (b *brokers) succeeds(ctx SpecContext, reached versions) string {
 // versions of the status.
 func (b *brokers) versions(ctx context.Context) (versions, error) {
 	k, err := b.get(ctx)
-	return versions{k.Status.KafkaVersion, k.Status.OperatorLastSuccessfulVersion, meta.IsStatusConditionTrue(k.Status.Conditions, lifecycles.Ready)}, err
+	return versions{k.Status.KafkaVersion, k.Status.OperatorLastSuccessfulVersion, meta.IsStatusConditionTrue(k.Status.Conditions, "Ready")}, err
 }
 
 // exporter is a merge patch with an image of the exporter.

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -103,7 +103,7 @@ func (w watcher) all(ctx context.Context) (string, error) {
 	if err := w.client.List(ctx, list, client.InNamespace(w.namespace)); err != nil {
 		return "", err
 	}
-	return list.GetResourceVersion(), meta.EachListItem(list, func(o runtime.Object) error {
+	return list.GetResourceVersion(), meta.EachListItem(list, func(o k8sruntime.Object) error {
 		w.take(watch.Event{Type: watch.Modified, Object: o})
 		return nil
 	})
