@@ -10,7 +10,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
-	"github.com/detent-dev/detent/test/behaviour"
+	"github.com/detent-dev/detent/test/cases"
 )
 
 // TestScaleDownCasesOfBrokersInUse removes every broker of a pool: those that stay are in use. If the replicas cannot be read, all stay,
@@ -22,10 +22,10 @@ func TestScaleDownCasesOfBrokersInUse(t *testing.T) {
 		DescribeTopics string    `json:"describe_topics"`
 	}
 	type outcome struct {
-		InUse []int32           `json:"in_use"`
-		Error behaviour.Failure `json:"error"`
+		InUse []int32       `json:"in_use"`
+		Error cases.Failure `json:"error"`
 	}
-	behaviour.Run(t, "scale-down.yaml", "brokers-in-use", nil, func(t *testing.T, g given, _ outcome) outcome {
+	cases.RunStrimzi(t, "scale-down.yaml", "brokers-in-use", nil, func(t *testing.T, g given, _ outcome) outcome {
 		brokers := []int32{0, 1, 2, 3, 4}
 		w := started(t, nil, onIDs(declaredPool("dual", 0, roleController, roleBroker), []int32{9}), onIDs(declaredPool("brokers", 0, roleBroker), brokers))
 		for i, replicas := range g.Replicas {
@@ -44,6 +44,6 @@ func TestScaleDownCasesOfBrokersInUse(t *testing.T) {
 		}
 		waits := w.lifecycle(observation.LifecycleScaleDown).WaitingFor
 		quoted := slices.ContainsFunc(waits, func(wait lifecyclev1.WaitingFor) bool { return strings.Contains(wait.Observed, errInjected.Error()) })
-		return outcome{Error: behaviour.Failure(quoted && slices.Equal(left, brokers))}
+		return outcome{Error: cases.Failure(quoted && slices.Equal(left, brokers))}
 	})
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
-	"github.com/detent-dev/detent/test/behaviour"
+	"github.com/detent-dev/detent/test/cases"
 )
 
 type rollOutcome struct {
@@ -37,7 +37,7 @@ func TestNodeRollCasesOfRequests(t *testing.T) {
 		Annotated []string `json:"annotated"`
 		Roll      string   `json:"roll"`
 	}
-	behaviour.Run(t, "manual-roll.yaml", "manual-roll", nil, func(t *testing.T, g given, want rollOutcome) rollOutcome {
+	cases.RunStrimzi(t, "manual-roll.yaml", "manual-roll", nil, func(t *testing.T, g given, want rollOutcome) rollOutcome {
 		w := started(t, nil, onIDs(declaredPool("controllers", 0, roleController), []int32{0, 1, 2}), onIDs(declaredPool("brokers", 0, roleBroker), []int32{10, 11, 12}))
 		before, tried := w.uids(), 0
 		if g.Roll == "error" {

@@ -8,7 +8,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/facts"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
-	"github.com/detent-dev/detent/test/behaviour"
+	"github.com/detent-dev/detent/test/cases"
 )
 
 // poolsGiven is a cluster of a case: its pools, or one pool with several disks, or where cluster ids are found.
@@ -22,9 +22,9 @@ type poolsGiven struct {
 }
 
 type poolsOutcome struct {
-	Valid     bool              `json:"valid"`
-	Error     behaviour.Failure `json:"error"`
-	ClusterID string            `json:"cluster_id"`
+	Valid     bool          `json:"valid"`
+	Error     cases.Failure `json:"error"`
+	ClusterID string        `json:"cluster_id"`
 }
 
 // oldVersions are supported, so that the disks alone decide.
@@ -35,9 +35,9 @@ const oldVersions = `
 `
 
 func TestVersionCasesOfNodePools(t *testing.T) {
-	differences := map[string]behaviour.Difference[poolsOutcome]{
+	differences := map[string]cases.Difference[poolsOutcome]{
 		"cluster id sources": {
-			Want: poolsOutcome{Error: true}, Page: "0203-the-cluster-id-is-derived.md",
+			Want: poolsOutcome{Error: true}, Page: "0203",
 			Why: "two statuses with two ids are two clusters: nothing is created before a user has decided, and the message names both",
 		},
 	}
@@ -45,7 +45,7 @@ func TestVersionCasesOfNodePools(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	behaviour.Run(t, "node-pools.yaml", "node-pool-validation", differences, func(t *testing.T, g poolsGiven, want poolsOutcome) poolsOutcome {
+	cases.RunStrimzi(t, "node-pools.yaml", "node-pool-validation", differences, func(t *testing.T, g poolsGiven, want poolsOutcome) poolsOutcome {
 		var r *rig
 		switch {
 		case g.Disks > 0:
@@ -57,7 +57,7 @@ func TestVersionCasesOfNodePools(t *testing.T) {
 		}
 		r.collector.Table = table
 		v := r.snapshot(false)
-		out := poolsOutcome{Error: behaviour.Failure(specErrorOf(r.cluster(), v) != nil)}
+		out := poolsOutcome{Error: cases.Failure(specErrorOf(r.cluster(), v) != nil)}
 		if want.ClusterID == "" {
 			out.Valid = !bool(out.Error)
 			return out

@@ -9,7 +9,7 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
-	"github.com/detent-dev/detent/test/behaviour"
+	"github.com/detent-dev/detent/test/cases"
 )
 
 // guardGiven is a cluster whose pools change. Fix is whether the other operator reverts a change that it refuses or fails; there is no
@@ -44,17 +44,17 @@ type guardOutcome struct {
 	Controllers []int32 `json:"controllers"`
 	Demoted     []int32 `json:"used_to_be_brokers"`
 	// Warnings is the number of pools with a warning.
-	Warnings *int              `json:"warnings"`
-	Checks   *asked            `json:"checks"`
-	Error    behaviour.Failure `json:"error"`
+	Warnings *int          `json:"warnings"`
+	Checks   *asked        `json:"checks"`
+	Error    cases.Failure `json:"error"`
 }
 
-const guardPage = "0407-a-removal-that-is-held-back.md"
+const guardPage = "0407"
 
-func guardDifferences() map[string]behaviour.Difference[guardOutcome] {
+func guardDifferences() map[string]cases.Difference[guardOutcome] {
 	yes, no := asked(true), asked(false)
 	held := "the rest of the spec is applied while brokers with replicas stay, and a warning names them"
-	return map[string]behaviour.Difference[guardOutcome]{
+	return map[string]cases.Difference[guardOutcome]{
 		"scale down reverted for broker pools but not for controllers": {
 			Want: guardOutcome{
 				Nodes:   []int32{1000, 1001, 1002, 1003, 2000, 2001, 2002, 2004, 3000, 3001, 3002, 3003, 3004},
@@ -85,7 +85,7 @@ func guardDifferences() map[string]behaviour.Difference[guardOutcome] {
 }
 
 func TestScaleDownCases(t *testing.T) {
-	behaviour.Run(t, "scale-down.yaml", "scale-down-guard", guardDifferences(), func(t *testing.T, g guardGiven, want guardOutcome) guardOutcome {
+	cases.RunStrimzi(t, "scale-down.yaml", "scale-down-guard", guardDifferences(), func(t *testing.T, g guardGiven, want guardOutcome) guardOutcome {
 		var pools []*kafkav1beta2.KafkaNodePool
 		var before, wereBrokers []int32
 		for name, p := range g.Pools {

@@ -9,7 +9,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/facts"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kafkaversion/decision"
-	"github.com/detent-dev/detent/test/behaviour"
+	"github.com/detent-dev/detent/test/cases"
 )
 
 // warned is the outcome of a case: the reasons of warnings, and whether the version change is refused instead.
@@ -27,13 +27,13 @@ func TestProjectCasesOfSpecWarnings(t *testing.T) {
 		Controllers int32     `json:"controllers"`
 		Dual        int32     `json:"dual"`
 	}
-	differences := map[string]behaviour.Difference[warned]{
+	differences := map[string]cases.Difference[warned]{
 		"same with a long form": {
-			Want: warned{Refused: true}, Page: "0101-levels-not-text.md",
+			Want: warned{Refused: true}, Page: "0101",
 			Why: "4.2-IV1-IV0 is no metadata version: the spec is refused with the names that can be written, and not compared as text",
 		},
 	}
-	behaviour.Run(t, "spec-warnings.yaml", "spec-warnings", differences, func(t *testing.T, g given, _ warned) warned {
+	cases.RunStrimzi(t, "spec-warnings.yaml", "spec-warnings", differences, func(t *testing.T, g given, _ warned) warned {
 		const controller, broker = kafkav1beta2.RoleController, kafkav1beta2.RoleBroker
 		pools := []*kafkav1beta2.KafkaNodePool{declaredPool("controllers", 3, controller), declaredPool("brokers", 3, broker)}
 		switch {

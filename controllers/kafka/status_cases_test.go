@@ -12,7 +12,7 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
-	"github.com/detent-dev/detent/test/behaviour"
+	"github.com/detent-dev/detent/test/cases"
 )
 
 // statusGiven is the status before a reconcile, and how the reconcile ends.
@@ -52,17 +52,17 @@ type statusOutcome struct {
 
 func TestProjectCasesOfTheStatus(t *testing.T) {
 	const transitions = "each transition of a lifecycle is a write of its own, so that a crash loses none"
-	differences := map[string]behaviour.Difference[statusOutcome]{
+	differences := map[string]cases.Difference[statusOutcome]{
 		"failure with an exception that has no message": {
-			Want: statusOutcome{Condition: "NotReady", Reason: "AwaitingReady", Message: new("some")}, Page: "0021-typed-reasons.md",
+			Want: statusOutcome{Condition: "NotReady", Reason: "AwaitingReady", Message: new("some")}, Page: "0021",
 			Why: "the reason is the state that waits, and the message says for what: neither is the class of an error",
 		},
 		"first sight of a resource": {
-			Want: statusOutcome{Updates: 3, First: &statusOutcome{Condition: "NotReady", Reason: "Deciding"}}, Page: "0005-one-event-per-transition.md", Why: transitions,
+			Want: statusOutcome{Updates: 3, First: &statusOutcome{Condition: "NotReady", Reason: "Deciding"}}, Page: "0005", Why: transitions,
 		},
-		"resource with a status gets no initial status": {Want: statusOutcome{Updates: 3}, Page: "0005-one-event-per-transition.md", Why: transitions},
+		"resource with a status gets no initial status": {Want: statusOutcome{Updates: 3}, Page: "0005", Why: transitions},
 	}
-	behaviour.Run(t, "status.yaml", "status-outer", differences, func(t *testing.T, g statusGiven, want statusOutcome) statusOutcome {
+	cases.RunStrimzi(t, "status.yaml", "status-outer", differences, func(t *testing.T, g statusGiven, want statusOutcome) statusOutcome {
 		w := newWorld(declared(t, func(k *kafkav1beta2.Kafka) { g.apply(k) }, declaredPool("dual", 1, roleController, roleBroker)))
 		if g.Run.Result != "" && g.Run.Result != "ok" {
 			w.rig.fail = func(write string) bool { return !strings.HasPrefix(write, "update-status Kafka ") }
@@ -178,31 +178,31 @@ func (a *addresses) UnmarshalJSON(text []byte) error {
 }
 
 type innerOutcome struct {
-	ClusterID    string            `json:"clusterId"`
-	KafkaVersion string            `json:"kafkaVersion"`
-	Warnings     []string          `json:"warnings"`
-	Addresses    addresses         `json:"addresses"`
-	Reconcile    string            `json:"reconcile"`
-	Error        behaviour.Failure `json:"error"`
+	ClusterID    string        `json:"clusterId"`
+	KafkaVersion string        `json:"kafkaVersion"`
+	Warnings     []string      `json:"warnings"`
+	Addresses    addresses     `json:"addresses"`
+	Reconcile    string        `json:"reconcile"`
+	Error        cases.Failure `json:"error"`
 }
 
 func TestProjectCasesOfANewCluster(t *testing.T) {
-	const listeners = "0231-only-internal-listeners-are-served.md"
-	unserved := behaviour.Difference[innerOutcome]{Why: "a listener of this type is not served, and a warning says so", Page: listeners}
-	differences := map[string]behaviour.Difference[innerOutcome]{
+	const listeners = "0231"
+	unserved := cases.Difference[innerOutcome]{Why: "a listener of this type is not served, and a warning says so", Page: listeners}
+	differences := map[string]cases.Difference[innerOutcome]{
 		"one dual-role node on ephemeral storage": {
-			Want: innerOutcome{ClusterID: "set", KafkaVersion: "4.3.1", Warnings: []string{"KafkaStorage"}}, Page: "0230-settings-that-cost-data-or-availability.md",
+			Want: innerOutcome{ClusterID: "set", KafkaVersion: "4.3.1", Warnings: []string{"KafkaStorage"}}, Page: "0230",
 			Why: "one condition per reason lists both roles",
 		},
 		"version moves to the reconciled one": {
-			Want: innerOutcome{KafkaVersion: "4.2.0"}, Page: "0112-a-default-is-for-new-clusters.md",
+			Want: innerOutcome{KafkaVersion: "4.2.0"}, Page: "0112",
 			Why: "a cluster without a version in its spec keeps the one that it had",
 		},
 		"advertised host overrides win":               unserved,
 		"preferred address type":                      unserved,
 		"pod without a node name fails the reconcile": unserved,
 	}
-	behaviour.Run(t, "status.yaml", "status-inner", differences, func(t *testing.T, g innerGiven, want innerOutcome) innerOutcome {
+	cases.RunStrimzi(t, "status.yaml", "status-inner", differences, func(t *testing.T, g innerGiven, want innerOutcome) innerOutcome {
 		w := newWorld(g.cluster(t))
 		w.kafka.features = kafkaclient.Features{Finalized: map[string]int16{"metadata.version": 27}}
 		w.rest(60)

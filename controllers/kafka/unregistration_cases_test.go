@@ -14,7 +14,7 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
-	"github.com/detent-dev/detent/test/behaviour"
+	"github.com/detent-dev/detent/test/cases"
 )
 
 // unregistrationGiven is a cluster that lost brokers, or registrations that are left from the past.
@@ -50,13 +50,13 @@ type unregistrationOutcome struct {
 	Retried    string             `json:"retried"`
 	Deleted    []string           `json:"configmaps_deleted"`
 	// SetUpdates, ScaledTo and PartitionCheck are steps of the other operator on the way to the same outcome.
-	SetUpdates     int               `json:"podset_updates_before_batch"`
-	ScaledTo       *int              `json:"removed_pool_scaled_to"`
-	PartitionCheck string            `json:"partition_check"`
-	PodSets        int               `json:"podsets"`
-	UsedPools      []string          `json:"used_pools"`
-	Status         []int32           `json:"status"`
-	Error          behaviour.Failure `json:"error"`
+	SetUpdates     int           `json:"podset_updates_before_batch"`
+	ScaledTo       *int          `json:"removed_pool_scaled_to"`
+	PartitionCheck string        `json:"partition_check"`
+	PodSets        int           `json:"podsets"`
+	UsedPools      []string      `json:"used_pools"`
+	Status         []int32       `json:"status"`
+	Error          cases.Failure `json:"error"`
 }
 
 // result is ok, or an error.
@@ -68,27 +68,27 @@ func (r *result) UnmarshalJSON(text []byte) error {
 }
 
 func TestScaleDownCasesOfUnregistration(t *testing.T) {
-	differences := map[string]map[string]behaviour.Difference[unregistrationOutcome]{
+	differences := map[string]map[string]cases.Difference[unregistrationOutcome]{
 		"unregister-admin-api": {
 			"removing a whole pool": {
 				Want: unregistrationOutcome{Unregister: []int32{6, 7}, Reconcile: "ok", ScaledTo: new(0), PartitionCheck: "done", Deleted: []string{"new-6", "new-7"}},
-				Why:  "brokers of a deleted pool may have the only replicas of a partition: they are checked like others", Page: "0407-a-removal-that-is-held-back.md",
+				Why:  "brokers of a deleted pool may have the only replicas of a partition: they are checked like others", Page: "0407",
 			},
 		},
 		"unregister-status-list": {
 			"failed unregistration keeps the whole old list": {
 				Want: unregistrationOutcome{Unregister: []int32{6, 7}, Status: []int32{0, 1, 2, 3, 4, 5, 6}, Reconcile: "ok"},
-				Why:  "an id leaves the list once it was unregistered; the failure of another one does not keep it", Page: "0404-what-is-remembered-of-a-broker-that-leaves.md",
+				Why:  "an id leaves the list once it was unregistered; the failure of another one does not keep it", Page: "0404",
 			},
 			"failed unregistration while scaling up keeps old and adds new": {
 				Want: unregistrationOutcome{Unregister: []int32{1874, 1919}, Status: []int32{0, 1, 2, 3, 4, 5, 1919}, Reconcile: "ok"},
-				Why:  "an id leaves the list once it was unregistered; the failure of another one does not keep it", Page: "0404-what-is-remembered-of-a-broker-that-leaves.md",
+				Why:  "an id leaves the list once it was unregistered; the failure of another one does not keep it", Page: "0404",
 			},
 		},
 	}
 	for _, suite := range []string{"unregister-admin-api", "unregister-status-list"} {
 		t.Run(suite, func(t *testing.T) {
-			behaviour.Run(t, "unregistration.yaml", suite, differences[suite], observeUnregistration)
+			cases.RunStrimzi(t, "unregistration.yaml", suite, differences[suite], observeUnregistration)
 		})
 	}
 }
@@ -100,7 +100,7 @@ func observeUnregistration(t *testing.T, g unregistrationGiven, want unregistrat
 		return unregistrationOutcome{Listed: g.listed(t)}
 	case g.Pools != nil:
 		r := declared(t, nil)
-		return unregistrationOutcome{Error: behaviour.Failure(specErrorOf(r.cluster(), r.snapshot(false)) != nil)}
+		return unregistrationOutcome{Error: cases.Failure(specErrorOf(r.cluster(), r.snapshot(false)) != nil)}
 	}
 	w, removed := g.before(t, want)
 	for _, id := range g.Unregister {

@@ -79,7 +79,7 @@ func Run[G any](t *testing.T, rows []Row[G], better map[string]Better, do func(t
 		t.Run(row.Name, func(t *testing.T) {
 			wanted := []Outcome{row.Wanted()}
 			if b, differs := better[row.Name]; differs {
-				checkPage(t, b)
+				checkPage(t, b.Page, b.Reason)
 				wanted = []Outcome{b.Outcome}
 			} else if row.Source == observed {
 				wanted = append(wanted, row.Expect)
@@ -110,11 +110,12 @@ func compare(t *testing.T, want, all Outcome) {
 	}
 }
 
-func checkPage(t *testing.T, b Better) {
+// checkPage fails the test if an outcome that differs has no reason, or no page in docs/decisions.
+func checkPage(t *testing.T, page, reason string) {
 	t.Helper()
-	pages, err := filepath.Glob(repository("docs", "decisions", b.Page+"-*.md"))
-	if err != nil || len(pages) != 1 || b.Reason == "" {
-		t.Errorf("the outcome differs without a reason or a page: %q, %v", b.Page, err)
+	pages, err := filepath.Glob(repository("docs", "decisions", page+"-*.md"))
+	if err != nil || len(pages) != 1 || reason == "" {
+		t.Errorf("the outcome differs without a reason or a page: %q, %v", page, err)
 	}
 }
 

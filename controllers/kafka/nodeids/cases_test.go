@@ -10,7 +10,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
-	"github.com/detent-dev/detent/test/behaviour"
+	"github.com/detent-dev/detent/test/cases"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -75,14 +75,14 @@ func (a *assignment) UnmarshalJSON(text []byte) error {
 }
 
 func TestAssignCases(t *testing.T) {
-	differences := map[string]behaviour.Difference[assignment]{
+	differences := map[string]cases.Difference[assignment]{
 		"role removal with scale up counts only old nodes": {
 			Want: assignment{Pools: []assigned{{Desired: []int32{0, 1, 2}, Demoted: []int32{0, 1, 2}}}},
 			Why:  "the pool has controllers of a static quorum, which cannot get another one",
-			Page: "0206-node-ids.md",
+			Page: "0206",
 		},
 	}
-	behaviour.Run(t, caseFile, "node-ids", differences, func(_ *testing.T, given givenPools, _ assignment) assignment {
+	cases.RunStrimzi(t, caseFile, "node-ids", differences, func(_ *testing.T, given givenPools, _ assignment) assignment {
 		var pools []nodeids.Pool
 		for i := range given.Pools {
 			pools = append(pools, given.Pools[i].pool(i))
@@ -106,7 +106,7 @@ func TestAssignCasesOfGaps(t *testing.T) {
 	type expected struct {
 		Next []int32 `json:"next"`
 	}
-	behaviour.Run(t, caseFile, "node-id-gaps", nil, func(_ *testing.T, g given, _ expected) expected {
+	cases.RunStrimzi(t, caseFile, "node-id-gaps", nil, func(_ *testing.T, g given, _ expected) expected {
 		var out expected
 		for _, used := range g.Used {
 			plan := nodeids.Assign([]nodeids.Pool{{Name: "a", Replicas: len(used) + 1, IDs: used}}, nodeids.Reserved{})

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/detent-dev/detent/test/behaviour"
+	"github.com/detent-dev/detent/test/cases"
 )
 
 // ids expands ranges.
@@ -18,16 +18,16 @@ func (r ranges) ids() []int32 {
 
 // lists is the outcome for several annotations: their ids, or whether all are accepted without a warning, or that none can be read.
 type lists struct {
-	IDs   [][]int32         `json:"ids"`
-	Valid *bool             `json:"valid"`
-	Error behaviour.Failure `json:"error"`
+	IDs   [][]int32     `json:"ids"`
+	Valid *bool         `json:"valid"`
+	Error cases.Failure `json:"error"`
 }
 
 func TestParseCases(t *testing.T) {
 	type given struct {
 		Ranges []string `json:"ranges"`
 	}
-	behaviour.Run(t, "node-ids.yaml", "node-id-range", nil, func(t *testing.T, g given, want lists) lists {
+	cases.RunStrimzi(t, "node-ids.yaml", "node-id-range", nil, func(t *testing.T, g given, want lists) lists {
 		out := lists{Error: true}
 		warned := 0
 		for _, text := range g.Ranges {

@@ -1,15 +1,8 @@
-// Package behaviour runs the suites of test/testdata/cases, which describe the behaviour of an established operator as data, and
-// holds the list of the deliberate differences to be exact.
-//
-// A row that is added to a suite runs at once. It fails until this operator has the same outcome, or until the row is listed with
-// the outcome that this operator has instead, the reason, and the page of docs/decisions or the guard that decides it.
-package behaviour
+package cases
 
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,23 +16,23 @@ type Difference[E any] struct {
 	Want E
 	// Why is the reason.
 	Why string
-	// Page is the name of the page in docs/decisions that explains it.
+	// Page is the number of the page in docs/decisions that explains it.
 	Page string
 }
 
-// row is one case. Given and Expect are explained by their suite.
-type row struct {
+// strimziRow is one case. Given and Expect are explained by their suite.
+type strimziRow struct {
 	Name   string          `json:"name"`
 	Origin string          `json:"origin"`
 	Given  json.RawMessage `json:"given"`
 	Expect json.RawMessage `json:"expect"`
 }
 
-type file struct {
+type strimziFile struct {
 	Suites []struct {
-		ID    string `json:"id"`
-		About string `json:"about"`
-		Cases []row  `json:"cases"`
+		ID    string       `json:"id"`
+		About string       `json:"about"`
+		Cases []strimziRow `json:"cases"`
 	} `json:"suites"`
 }
 
@@ -52,12 +45,13 @@ func (f *Failure) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Run runs every row of a suite as a subtest. observe returns the outcome of this operator for what is given; fields of a row that
+// RunStrimzi runs every row of a suite of what Strimzi does as a subtest. A row fails until this operator has the same outcome, or until it
+// is listed with the outcome that this operator has instead. observe returns the outcome of this operator for what is given; fields of a row that
 // neither type has fail the test.
-func Run[G, E any](t *testing.T, name, suite string, differences map[string]Difference[E], observe func(t *testing.T, given G, expected E) E) {
+func RunStrimzi[G, E any](t *testing.T, name, suite string, differences map[string]Difference[E], observe func(t *testing.T, given G, expected E) E) {
 	t.Helper()
 	used := map[string]bool{}
-	for _, r := range rows(t, name, suite) {
+	for _, r := range strimziRows(t, name, suite) {
 		difference, differs := differences[r.Name]
 		used[r.Name] = true
 		t.Run(r.Name, func(t *testing.T) {
@@ -90,18 +84,16 @@ func (d *Difference[E]) check(t *testing.T, expected, got E) {
 	if diff := cmp.Diff(d.Want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("outcome that differs deliberately: %s (-want +got):\n%s", d.Why, diff)
 	}
-	if _, err := os.Stat(filepath.Join(repository(t), "docs/decisions", d.Page)); err != nil || d.Page == "" {
-		t.Errorf("the page that explains the difference %q: %v", d.Why, err)
-	}
+	checkPage(t, d.Page, d.Why)
 }
 
-func rows(t *testing.T, name, suite string) []row {
+func strimziRows(t *testing.T, name, suite string) []strimziRow {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(repository(t), "test/testdata/cases", name))
+	data, err := os.ReadFile(repository("test", "testdata", "cases", name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var f file
+	var f strimziFile
 	if err := yaml.UnmarshalStrict(data, &f); err != nil {
 		t.Fatalf("reading %s: %v", name, err)
 	}
@@ -122,14 +114,4 @@ func decode(t *testing.T, text json.RawMessage, into any) {
 	if err := yaml.UnmarshalStrict(text, into); err != nil {
 		t.Fatalf("the row has something that is not known here: %v", err)
 	}
-}
-
-// repository returns the root of the repository.
-func repository(t *testing.T) string {
-	t.Helper()
-	_, self, _, found := runtime.Caller(0)
-	if !found {
-		t.Fatal("the path of this file is not known")
-	}
-	return filepath.Join(filepath.Dir(self), "..", "..")
 }
