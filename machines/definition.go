@@ -88,6 +88,9 @@ type Action[F, D, E any] struct {
 	Precondition transitions.Guard[F, D]
 	// OnPreconditionFailed names the state to enter when Precondition says no. Required with Precondition.
 	OnPreconditionFailed string
+	// Live evaluates Effects on live facts although there is no precondition: where children that a cache does not show yet would lead to
+	// other effects. Optional; default: only an action with Precondition is evaluated on live facts.
+	Live bool
 	// RequeueAfter is the requeue delay after the action executed an effect. Optional; default: one second.
 	RequeueAfter time.Duration
 	// Records returns what the effects rely on later and observation cannot give back. The runtime writes it to the kind's records

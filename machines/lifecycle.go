@@ -76,7 +76,7 @@ type ActionInfo struct {
 	Name string
 	// Needs of the action and of its Precondition.
 	Needs []transitions.Need
-	// Live requires a live snapshot, because the action is destructive.
+	// Live requires a live snapshot: the action is destructive, or asks for it.
 	Live bool
 	// NeedsFinalizer means that the finalizer must be on the object before the effects are executed.
 	NeedsFinalizer bool

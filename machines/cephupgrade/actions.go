@@ -81,9 +81,10 @@ var record = &action{
 	},
 }
 
-// restore gives back what an earlier daemon needed.
+// restore gives back what an earlier daemon needed. A Deployment that was just written may be the one from before in a cache, and the flag of
+// the OSD that is about to end would be removed.
 var restore = &action{
-	Name: "restore", Doc: "removes flags, restores settings and starts standbys that no further step needs", Needs: maps(), ResolvedBy: NeedCluster,
+	Name: "restore", Doc: "removes flags, restores settings and starts standbys that no further step needs", Needs: maps(), ResolvedBy: NeedCluster, Live: true,
 	Effects: func(f *Facts, _ Data) []Effect {
 		c, m, _, known := f.read()
 		if !known {

@@ -75,6 +75,16 @@ func (w *World) judgeReplacement(at *explore.Scenario, name cephclient.Daemon, t
 	}
 }
 
+// takesAway is called before the pod of a daemon is ended, because its Deployment was changed. It records harm if an OSD could be marked out
+// meanwhile.
+func (w *World) takesAway(name cephclient.Daemon) {
+	w.ceph.Do(func(c *simulated.Cluster) {
+		if d, known := c.Daemon(name); known && name.Type == cephclient.TypeOSD && d.Running && !d.NoOut {
+			w.hurt("%s is taken away without its flag noout", name)
+		}
+	})
+}
+
 // launchedVersions returns the versions of the images in the Deployments of the daemons.
 func launchedVersions(at *explore.Scenario) map[cephclient.Daemon]versions.Version {
 	launched := map[cephclient.Daemon]versions.Version{}

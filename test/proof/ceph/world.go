@@ -239,7 +239,7 @@ func run(at *explore.Scenario, w *World) {
 }
 
 func (w *World) step(at *explore.Scenario, api client.Client) {
-	run := &pods.World{Client: api, Namespace: namespace, Name: name, Ceph: w.ceph, Images: images(), Alternate: true}
+	run := &pods.World{Client: api, Namespace: namespace, Name: name, Ceph: w.ceph, Images: images(), Alternate: true, Replacing: w.takesAway}
 	if err := run.Step(context.Background(), at.Now()); err != nil {
 		panic(err)
 	}
