@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -11,7 +13,19 @@ import (
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/test/e2e/stage"
 )
+
+// snapshotInterval is the longest time between two snapshots of the metadata log where a scenario waits for them.
+const snapshotInterval = 90 * time.Second
+
+// snapshotsEvery sets how often a controller takes a snapshot of the metadata log.
+func snapshotsEvery(interval time.Duration) func(*kafkav1beta2.KafkaSpec) {
+	return func(spec *kafkav1beta2.KafkaSpec) {
+		spec.Kafka.Config["metadata.log.max.snapshot.interval.ms"] = apiextensionsv1.JSON{Raw: fmt.Append(nil, interval.Milliseconds())}
+	}
+}
 
 var _ = Describe("Downgrade", Label("kafka"), func() {
 	It("below the finalized metadata level is refused, also after a pause and without its status", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
@@ -47,22 +61,54 @@ var _ = Describe("Downgrade", Label("kafka"), func() {
 
 	It("waits for the snapshots of the controllers after the metadata level was lowered", SpecTimeout(25*time.Minute), func(ctx SpecContext) {
 		s := scenario(ctx)
-		b := install(ctx, s, dual(), "4.0.2", func(spec *kafkav1beta2.KafkaSpec) {
-			spec.Kafka.Config["metadata.log.max.snapshot.interval.ms"] = apiextensionsv1.JSON{Raw: []byte("90000")}
-		})
+		b := install(ctx, s, dual(), "4.0.2", snapshotsEvery(snapshotInterval))
 		b.stream(ctx)
 		b.change(ctx, "4.1.2", "")
 		Expect(b.settled(ctx, "4.1.2").Status.KafkaMetadataVersion).To(Equal("4.1-IV1"))
 		b.change(ctx, "4.1.2", "4.0")
 		Expect(b.settled(ctx, "4.1.2").Status.KafkaMetadataVersion).To(Equal("4.0-IV3"))
 		p := b.change(ctx, "4.0.2", "4.0")
-		k := b.awaiting(ctx, versionChange, kafkaversion.AwaitingSnapshot, 2*time.Minute, "snapshot", "4.1-IV1")
+		b.awaiting(ctx, versionChange, kafkaversion.AwaitingSnapshot, 2*time.Minute, "snapshot", "4.1-IV1")
 		Expect(p.Starts()).To(BeEmpty(), "nodes restarted before the snapshots")
-		for _, w := range lifecycle(k, versionChange).WaitingFor {
-			s.Note("in AwaitingSnapshot: %s; %s", w.Expected, w.Observed)
-		}
+		b.noteWaits(ctx, "after the level was lowered")
 		b.settled(ctx, "4.0.2")
 		b.rolled(ctx, p)
+		b.finish(ctx)
+	})
+
+	It("after the level was raised and lowered by hand stops at the first node, is reverted, and works after the snapshots", SpecTimeout(25*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		b := install(ctx, s, dual(), "4.0.2", snapshotsEvery(2*snapshotInterval))
+		b.stream(ctx)
+		b.change(ctx, "4.1.2", "4.0")
+		b.settled(ctx, "4.1.2")
+		By("letting every controller take a snapshot, so that the next ones are far")
+		b.snapshots(ctx)
+		var p *stage.Phase
+		withoutManager(ctx, func() {
+			GinkgoHelper()
+			for _, to := range []string{"upgrade 27", "downgrade 25"} {
+				verb, level, _ := strings.Cut(to, " ")
+				b.kafkaTool(ctx, "org.apache.kafka.tools.FeatureCommand", verb, "--feature", "metadata.version="+level)
+			}
+			p = b.change(ctx, "4.0.2", "4.0")
+		})
+		b.awaiting(ctx, versionChange, roll.AwaitingReady, patience, "featureLevel=27")
+		b.noteWaits(ctx, "the first node, on a log that holds the level")
+		first, _ := p.Order()
+		Expect(first).To(HaveEach(first[0]), "nodes restarted")
+
+		By("reverting")
+		back := b.change(ctx, "4.1.2", "4.0")
+		b.settled(ctx, "4.1.2")
+		back.End()
+		Expect(back.Starts()).To(And(HaveLen(1), HaveKey(first[0])), "nodes that go back")
+
+		By("waiting for the next snapshots")
+		b.snapshots(ctx)
+		again := b.change(ctx, "4.0.2", "4.0")
+		b.settled(ctx, "4.0.2")
+		b.rolled(ctx, again)
 		b.finish(ctx)
 	})
 

@@ -80,3 +80,37 @@ func (b *brokers) remove(ctx SpecContext, name string) {
 	GinkgoHelper()
 	Expect(cluster.Client.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: name}}, client.GracePeriodSeconds(0))).To(Succeed())
 }
+
+// pauseReady stops the processes of all nodes that are ready, without ending them, until resume is called.
+func (b *brokers) pauseReady(ctx SpecContext) (resume func()) {
+	GinkgoHelper()
+	var paused []string
+	for _, pod := range b.nodes(ctx) {
+		if ready(&pod) {
+			paused = append(paused, b.Namespace+"/"+pod.Name)
+		}
+	}
+	each := func(verb string) {
+		GinkgoHelper()
+		for _, pod := range paused {
+			Expect(cluster.Chaos(ctx, verb, pod)).To(Succeed())
+		}
+	}
+	each("pause")
+	return func() { each("resume") }
+}
+
+// snapshots waits until every node has taken a snapshot of the metadata log since now.
+func (b *brokers) snapshots(ctx SpecContext) {
+	GinkgoHelper()
+	newest := func(pod string) string {
+		return b.exec(ctx, pod, "sh", "-c", "ls -d /var/lib/kafka/*/*/__cluster_metadata-0/*.checkpoint | sort | tail -n 1")
+	}
+	before := map[string]string{}
+	for _, pod := range b.nodes(ctx) {
+		before[pod.Name] = newest(pod.Name)
+	}
+	for pod, old := range before {
+		Eventually(func() string { return newest(pod) }).WithContext(ctx).WithTimeout(patience).WithPolling(2*time.Second).ShouldNot(Equal(old), "newest snapshot of %s", pod)
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/nodestorage"
+	"github.com/detent-dev/detent/machines/roll"
 )
 
 // fatal is a setting with a value with which no node starts.
@@ -70,6 +71,28 @@ var _ = Describe("An outage", Label("kafka"), func() {
 		attempt := lifecycle(k, observation.LifecycleStorage).Attempt.ID
 		b.edit(ctx, fmt.Sprintf(`{"metadata":{"annotations":{"detent.dev/approve":"format-storage=%s/%s"}}}`, attempt, name))
 		b.settled(ctx, "4.1.2")
+		b.finish(ctx)
+	})
+})
+
+var _ = Describe("In the middle of a roll", Label("kafka"), func() {
+	It("a restart of the API server and a minute without Kafka restart nothing twice", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		b := install(ctx, s, dual(), "4.1.2", nil)
+		b.stream(ctx)
+		p := b.change(ctx, "4.3.1", "")
+		DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
+		entered(ctx, p, versionChange, roll.RestartingNode, 1)
+		Expect(cluster.Chaos(ctx, "stop", "kube-apiserver")).To(Succeed())
+		Expect(cluster.Chaos(ctx, "start", "kube-apiserver")).To(Succeed())
+		b.awaiting(ctx, versionChange, roll.AwaitingReady, patience)
+		resume := b.pauseReady(ctx)
+		b.says(ctx, 2*time.Minute, "Available=False")
+		pass(ctx, time.Minute)
+		resume()
+		b.settled(ctx, "4.3.1")
+		p.End()
+		Expect(p.Starts()).To(Equal(b.each(ctx, 1)), "starts of each node")
 		b.finish(ctx)
 	})
 })

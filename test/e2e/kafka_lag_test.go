@@ -1,0 +1,81 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/detent-dev/detent/machines/roll"
+)
+
+var _ = Describe("In the middle of an upgrade", Label("kafka"), func() {
+	It("a controller that hangs and a broker that stays out of the ISR hold the roll, stall it, and end the wait themselves", SpecTimeout(25*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		managerWith(ctx, "--deadline-scale=0.1")
+		b := install(ctx, s, separate(), "4.1.2", nil)
+		b.stream(ctx)
+		b.throttle(ctx, "add")
+		p := b.change(ctx, "4.3.1", "")
+		DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
+
+		By("pausing the first controller when it is back")
+		entered(ctx, p, versionChange, roll.AwaitingInSync, 1)
+		moved, _ := p.Order()
+		hanging := b.Namespace + "/" + moved[0]
+		Expect(cluster.Chaos(ctx, "pause", hanging)).To(Succeed())
+		b.says(ctx, 5*time.Minute, "Stalled=True", moved[0])
+		b.noteWaits(ctx, "a controller that hangs")
+		Expect(p.Starts()).To(Equal(map[string]int{moved[0]: 1}), "nodes restarted")
+		Expect(cluster.Chaos(ctx, "resume", hanging)).To(Succeed())
+
+		By("holding back the replication of the first broker")
+		b.says(ctx, patience, "Stalled=True", "is out of the ISR of stream-")
+		b.noteWaits(ctx, "a broker out of the ISR")
+		Expect(p.Starts()).To(HaveLen(4), "nodes restarted: the controllers and one broker")
+		b.throttle(ctx, "delete")
+
+		b.settled(ctx, "4.3.1")
+		p.End()
+		Expect(p.Starts()).To(Equal(b.each(ctx, 1)), "starts of each node")
+		b.finish(ctx)
+	})
+})
+
+// throttle adds or deletes a limit of one byte per second to the replication of every replica of the stream that is out of the ISR, as
+// an administrator does by hand.
+func (b *brokers) throttle(ctx SpecContext, verb string) {
+	GinkgoHelper()
+	limit, replicas := "follower.replication.throttled.rate", "follower.replication.throttled.replicas"
+	if verb == "add" {
+		limit, replicas = limit+"=1", replicas+"=*"
+	}
+	b.kafkaTool(ctx, "kafka.admin.ConfigCommand", "--alter", "--entity-type", "brokers", "--entity-default", "--"+verb+"-config", limit)
+	b.kafkaTool(ctx, "kafka.admin.ConfigCommand", "--alter", "--entity-type", "topics", "--entity-name", "stream", "--"+verb+"-config", replicas)
+}
+
+// kafkaTool runs a class of Kafka's own command line in a broker.
+func (b *brokers) kafkaTool(ctx SpecContext, class string, args ...string) string {
+	GinkgoHelper()
+	for _, pod := range b.nodes(ctx) {
+		if pod.Labels["strimzi.io/broker-role"] == "true" && ready(&pod) {
+			server := clusterName + "-kafka-bootstrap:9092"
+			return b.exec(ctx, pod.Name, append([]string{"/opt/kafka/bin/kafka-run-class.sh", class, "--bootstrap-server", server}, args...)...)
+		}
+	}
+	Fail("no broker is ready")
+	return ""
+}
+
+// noteWaits notes what the version change waits for.
+func (b *brokers) noteWaits(ctx SpecContext, during string) {
+	GinkgoHelper()
+	k, err := b.get(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	l := lifecycle(k, versionChange)
+	for _, w := range l.WaitingFor {
+		b.Note("%s, in %s: %s; %s", during, l.State, w.Expected, w.Observed)
+	}
+}
