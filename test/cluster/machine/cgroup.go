@@ -71,14 +71,19 @@ func InCgroup(pid int, name string) bool {
 	return false
 }
 
-// zombie reports whether a process has exited but was not reaped by its parent, or does not exist.
+// zombie reports whether a process has exited but was not reaped by its parent, or does not exist. While threads of a killed process are
+// left, its first thread already looks as if the process had exited, but its sockets are still open.
 func zombie(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return true
 	}
 	_, rest, _ := strings.Cut(string(data), ") ")
-	return strings.HasPrefix(rest, "Z") || strings.HasPrefix(rest, "X")
+	if !strings.HasPrefix(rest, "Z") && !strings.HasPrefix(rest, "X") {
+		return false
+	}
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	return err != nil || len(threads) <= 1
 }
 
 // cgroupRoots returns the cluster's cgroups at the top of every hierarchy.
