@@ -134,8 +134,8 @@ E2E      := bin/cluster run $(if $(CI),,--keep)
 E2E_TEST := go test -count=1 -tags e2e -timeout 30m ./test/e2e -v -ginkgo.v -ginkgo.no-color
 
 .PHONY: e2e-smoke
-e2e-smoke: cluster ## run hello and the manager from their images on a real cluster, with a real broker and a small Ceph
-	@$(E2E) --images=tools,operator,hello,kafka-4.1.2,ceph-16.2.15 -- $(E2E_TEST) -ginkgo.label-filter=smoke
+e2e-smoke: cluster ## run hello and the manager from their images on a real cluster, with a real broker that is upgraded and a small Ceph
+	@$(E2E) --images=tools,operator,hello,kafka-4.0.2,kafka-4.1.2,ceph-16.2.15 -- $(E2E_TEST) -ginkgo.label-filter=smoke
 
 SUITE    ?=#      label of the scenarios in `make e2e`: kafka, connect or ceph; none means all
 E2E_KAFKA  := exporter,kafka-3.9.2,kafka-4.0.2,kafka-4.1.2,kafka-4.3.1
@@ -155,7 +155,7 @@ e2e-images: cluster ## run a pod of every image, names, addresses, volumes, logs
 
 .PHONY: e2e-chaos
 e2e-chaos: cluster ## kill the manager after each of several writes while it brings a broker up
-	@$(E2E) --images=tools,operator,hello,kafka-4.1.2 -- $(E2E_TEST) -ginkgo.label-filter=chaos
+	@$(E2E) --images=tools,operator,hello,kafka-4.0.2 -- $(E2E_TEST) -ginkgo.label-filter=chaos
 
 .PHONY: cluster-rounds
 cluster-rounds: cluster ## three clusters in a row, each with a pod of every image; says what each has left behind

@@ -39,7 +39,7 @@ var _ = Describe("Smoke", Label("smoke"), func() {
 		deployed(ctx, helloNamespace, "hello")
 	})
 
-	It("the manager brings a Kafka of one node to a broker that serves, through a SIGKILL", SpecTimeout(10*time.Minute), func(ctx SpecContext) {
+	It("the manager brings a Kafka of one node to a broker that serves, through a SIGKILL, and upgrades it", SpecTimeout(12*time.Minute), func(ctx SpecContext) {
 		s := scenario(ctx)
 		Expect(cluster.ApplyFile(ctx, s.Namespace, "test/e2e/testdata/one-node.yaml")).To(Succeed())
 		moment := rand.N(12 * time.Second)
@@ -50,7 +50,8 @@ var _ = Describe("Smoke", Label("smoke"), func() {
 
 		kafka := &kafkav1beta2.Kafka{}
 		served(ctx, s.Namespace, kafka)
-		Expect(kafka.Status.KafkaVersion).To(Equal("4.1.2"))
+		Expect(kafka.Status.KafkaVersion).To(Equal("4.0.2"))
+		Expect(kafka.Status.KafkaMetadataVersion).To(Equal("4.0-IV3"))
 		Expect(work(ctx, s, "produce", "produce", "--bootstrap=one-kafka-bootstrap:9092", "--count=100")).To(Equal("acknowledged 100"))
 
 		pod := &corev1.Pod{}
@@ -76,8 +77,30 @@ var _ = Describe("Smoke", Label("smoke"), func() {
 		Expect(cluster.Client.Get(ctx, client.ObjectKeyFromObject(pod), same)).To(Succeed())
 		Expect(same.UID).To(Equal(pod.UID), "the pod of the broker")
 		Expect(restarts(ctx, s, "one-all-0")).To(BeZero(), "restarts of the broker")
+
+		upgraded(ctx, s, kafka, same)
 	})
 })
+
+// upgraded changes the version of the Kafka: its broker restarts once, the metadata level is raised, and the configuration that was
+// changed and the records are kept.
+func upgraded(ctx SpecContext, s *stage.Scenario, kafka *kafkav1beta2.Kafka, before *corev1.Pod) {
+	GinkgoHelper()
+	p := s.Phase("to 4.1.2")
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"kafka":{"version":"4.1.2"}}}`))
+	Expect(cluster.Client.Patch(ctx, kafka, patch)).To(Succeed())
+	served(ctx, s.Namespace, kafka)
+	p.End()
+	Expect(kafka.Status.KafkaVersion).To(Equal("4.1.2"))
+	Expect(kafka.Status.KafkaMetadataVersion).To(Equal("4.1-IV1"))
+	Expect(p.Starts()).To(Equal(map[string]int{before.Name: 1}), "starts of the broker")
+	after := &corev1.Pod{}
+	Expect(cluster.Client.Get(ctx, client.ObjectKeyFromObject(before), after)).To(Succeed())
+	Expect(after.Spec.Containers[0].Image).To(Equal("apache/kafka:4.1.2"))
+	// The broker was started with the value, so that the source of all brokers is deleted: at once or a moment later.
+	Expect(work(ctx, s, "setting-after", "setting", "--bootstrap=one-kafka-bootstrap:9092", "--name=compression.type")).To(HavePrefix("0=zstd "))
+	Expect(work(ctx, s, "consume-after", "consume", "--bootstrap=one-kafka-bootstrap:9092", "--count=100")).To(Equal("read 100, seen again 0"))
+}
 
 // greeted waits until the text was spoken and its status says so.
 func greeted(ctx SpecContext, greeting *api.Greeting, want string) {
@@ -92,14 +115,14 @@ func greeted(ctx SpecContext, greeting *api.Greeting, want string) {
 	}).WithContext(ctx).Should(Succeed())
 }
 
-// served waits until the Kafka is ready.
+// served waits until the Kafka is ready, on the version of its spec.
 func served(ctx SpecContext, namespace string, kafka *kafkav1beta2.Kafka) {
 	GinkgoHelper()
 	Eventually(func(g Gomega, ctx context.Context) {
 		g.Expect(cluster.Client.Get(ctx, client.ObjectKey{Namespace: namespace, Name: "one"}, kafka)).To(Succeed())
 		holds(g, kafka, kafka.Status.Conditions, "Ready")
 		holds(g, kafka, kafka.Status.Conditions, "VersionSettled")
-	}).WithContext(ctx).Should(Succeed())
+	}).WithContext(ctx).WithTimeout(patience).Should(Succeed())
 }
 
 // restarts of a pod's first container.
