@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -79,6 +80,35 @@ func (b *brokers) lose(ctx SpecContext, name, version string) {
 func (b *brokers) remove(ctx SpecContext, name string) {
 	GinkgoHelper()
 	Expect(cluster.Client.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: b.Namespace, Name: name}}, client.GracePeriodSeconds(0))).To(Succeed())
+}
+
+// applyAgain deletes the Kafka, waits until none of its nodes is left, and applies it again with the same spec. Its pools, disks and
+// records stay.
+func (b *brokers) applyAgain(ctx SpecContext) {
+	GinkgoHelper()
+	k, err := b.get(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	Expect(cluster.Client.Delete(ctx, k)).To(Succeed())
+	Eventually(func() int { return len(b.nodes(ctx)) }).WithContext(ctx).WithTimeout(patience).Should(BeZero(), "pods of the deleted Kafka")
+	again := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: k.Namespace, Name: k.Name, Annotations: k.Annotations}, Spec: k.Spec}
+	Eventually(func(ctx context.Context) error { return cluster.Client.Create(ctx, again.DeepCopy()) }).WithContext(ctx).Should(Succeed())
+}
+
+// crashed waits until the process of each of that many nodes has ended with an error.
+func (b *brokers) crashed(ctx SpecContext, nodes int) {
+	GinkgoHelper()
+	Eventually(func(g Gomega) {
+		pods := b.nodes(ctx)
+		g.Expect(pods).To(HaveLen(nodes))
+		for i := range pods {
+			g.Expect(ready(&pods[i])).To(BeFalse(), "pod %s is ready", pods[i].Name)
+			g.Expect(pods[i].Status.ContainerStatuses).To(HaveLen(1), "containers of pod %s", pods[i].Name)
+			c := &pods[i].Status.ContainerStatuses[0]
+			end := cmp.Or(c.State.Terminated, c.LastTerminationState.Terminated)
+			g.Expect(end).NotTo(BeNil(), "end of the process of pod %s", pods[i].Name)
+			g.Expect(end.ExitCode).NotTo(BeZero(), "exit code of pod %s", pods[i].Name)
+		}
+	}).WithContext(ctx).WithTimeout(patience).Should(Succeed(), b.said(ctx))
 }
 
 // pauseReady stops the processes of all nodes that are ready, without ending them, until resume is called.

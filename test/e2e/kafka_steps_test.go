@@ -156,6 +156,19 @@ func (b *brokers) settled(ctx SpecContext, version string) *kafkav1beta2.Kafka {
 	return k
 }
 
+// noteReady notes how long the Kafka took until now, when it is Ready, since what began the phase.
+func (b *brokers) noteReady(p *stage.Phase, since string) {
+	b.Note("Ready %.0f s after the %s", time.Since(p.Begun()).Seconds(), since)
+}
+
+// noteFirstStart notes how long it took in the phase until the first node was started.
+func (b *brokers) noteFirstStart(p *stage.Phase, since string) {
+	GinkgoHelper()
+	at := p.FirstStart()
+	Expect(at).NotTo(BeZero(), "when the first node was started")
+	b.Note("first node restarted %.1f s after the %s", at.Sub(p.Begun()).Seconds(), since)
+}
+
 // said is what the status says, for a failure.
 func (b *brokers) said(ctx context.Context) func() string {
 	return said(func() (any, error) {

@@ -78,6 +78,18 @@ func (p *Phase) Starts() map[string]int {
 	return out
 }
 
+// FirstStart returns when the first process of a node was started in the phase; zero if none was.
+func (p *Phase) FirstStart() time.Time {
+	p.recording.mu.Lock()
+	defer p.recording.mu.Unlock()
+	for _, s := range p.recording.starts {
+		if p.within(s.at) {
+			return s.at
+		}
+	}
+	return time.Time{}
+}
+
 // Images returns the images with which a node's process was started in the phase.
 func (p *Phase) Images(pod string) []string {
 	p.recording.mu.Lock()
