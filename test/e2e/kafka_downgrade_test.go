@@ -121,6 +121,8 @@ var _ = Describe("Downgrade", Label("kafka"), func() {
 		managerKnowing(ctx, "4.1.2")
 		p := b.change(ctx, "4.1.2", "")
 		b.settled(ctx, "4.1.2")
+		b.noteFirstStart(p, "edit")
+		b.noteReady(p, "edit")
 		b.rolled(ctx, p)
 		b.finish(ctx)
 	})

@@ -23,7 +23,9 @@ var _ = Describe("In the middle of an upgrade", Label("kafka"), func() {
 		back := b.change(ctx, "4.1.2", "")
 		b.settled(ctx, "4.1.2")
 		back.End()
-		s.Note("acted on the revert after %.1f s, Ready after %.0f s", back.Steps(versionChange)[0].Seen.Sub(back.Begun()).Seconds(), time.Since(back.Begun()).Seconds())
+		s.Note("acted on the revert after %.1f s", back.Steps(versionChange)[0].Seen.Sub(back.Begun()).Seconds())
+		b.noteFirstStart(back, "revert")
+		b.noteReady(back, "revert")
 		want := map[string]int{}
 		for _, pod := range moved {
 			want[pod] = 1
@@ -88,7 +90,7 @@ var _ = Describe("In the middle of an upgrade", Label("kafka"), func() {
 		b.edit(ctx, `{"spec":{"kafka":{"images":null}}}`)
 		b.settled(ctx, "4.3.1")
 		fixed.End()
-		s.Note("Ready %.0f s after the correction", time.Since(fixed.Begun()).Seconds())
+		b.noteReady(fixed, "correction")
 		Expect(fixed.Starts()).To(Equal(b.each(ctx, 1)), "starts of each node")
 		Expect(fixed.MostDown()).To(Equal(1), "nodes down at once")
 		b.finish(ctx)

@@ -37,6 +37,22 @@ var _ = Describe("Upgrade", Label("kafka"), func() {
 		b.stream(ctx)
 		p := b.change(ctx, "4.3.1", "")
 		b.settled(ctx, "4.3.1")
+		b.noteReady(p, "edit")
+		b.rolled(ctx, p)
+		b.finish(ctx)
+	})
+
+	It("of three nodes in both roles restarts each once, with the manager killed at each", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		b := install(ctx, s, dual(), "4.1.2", nil)
+		b.stream(ctx)
+		p := b.change(ctx, "4.3.1", "")
+		for i := range 3 {
+			entered(ctx, p, versionChange, roll.RestartingNode, 1+i)
+			b.killLeader(ctx, versionChange)
+		}
+		b.settled(ctx, "4.3.1")
+		b.noteReady(p, "edit")
 		b.rolled(ctx, p)
 		b.finish(ctx)
 	})
