@@ -33,25 +33,12 @@ var _ = Describe("Downgrade", Label("kafka"), func() {
 		b := install(ctx, s, dual(), "4.3.1", nil)
 		b.stream(ctx)
 		p := b.change(ctx, "4.1.2", "")
-		refused := func() {
-			GinkgoHelper()
-			b.awaiting(ctx, versionChange, kafkaversion.Refusing, 2*time.Minute, "4.3-IV0", "4.1-IV1", "docs/downgrade.md")
-		}
-		refused()
-		By("pausing and resuming")
-		b.edit(ctx, `{"metadata":{"annotations":{"strimzi.io/pause-reconciliation":"true"}}}`)
-		b.says(ctx, time.Minute, "Paused=True")
-		b.edit(ctx, `{"metadata":{"annotations":{"strimzi.io/pause-reconciliation":null}}}`)
-		b.silent(ctx, time.Minute, "Paused=True")
-		refused()
-		By("deleting the status")
-		b.wipe(ctx)
-		refused()
+		b.staysRefused(ctx)
 		Expect(p.Starts()).To(BeEmpty(), "nodes restarted")
 
 		s.Phase("a node is lost while the change is refused")
 		b.lose(ctx, "events-all-1", "4.3.1")
-		refused()
+		b.refused(ctx)
 		back := b.change(ctx, "4.3.1", "")
 		b.settled(ctx, "4.3.1")
 		back.End()
@@ -126,4 +113,39 @@ var _ = Describe("Downgrade", Label("kafka"), func() {
 		b.rolled(ctx, p)
 		b.finish(ctx)
 	})
+
+	It("from a version that the operator does not know is refused once its metadata level is raised", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		b := install(ctx, s, dual(), "4.1.2", nil)
+		b.stream(ctx)
+		b.change(ctx, "4.3.1", "")
+		Expect(b.settled(ctx, "4.3.1").Status.KafkaMetadataVersion).To(Equal("4.3-IV0"))
+		managerKnowing(ctx, "4.1.2")
+		p := b.change(ctx, "4.1.2", "")
+		b.staysRefused(ctx)
+		p.End()
+		Expect(p.Starts()).To(BeEmpty(), "nodes restarted")
+		b.finish(ctx)
+	})
 })
+
+// refused waits until a downgrade to 4.1.2 is refused because of the metadata level of 4.3.1.
+func (b *brokers) refused(ctx SpecContext) {
+	GinkgoHelper()
+	b.awaiting(ctx, versionChange, kafkaversion.Refusing, 2*time.Minute, "metadata.version is finalized at 4.3-IV0", "4.1-IV1", "docs/downgrade.md")
+}
+
+// staysRefused waits until a downgrade is refused, and again after a pause, and without the status.
+func (b *brokers) staysRefused(ctx SpecContext) {
+	GinkgoHelper()
+	b.refused(ctx)
+	By("pausing and resuming")
+	b.edit(ctx, `{"metadata":{"annotations":{"strimzi.io/pause-reconciliation":"true"}}}`)
+	b.says(ctx, time.Minute, "Paused=True")
+	b.edit(ctx, `{"metadata":{"annotations":{"strimzi.io/pause-reconciliation":null}}}`)
+	b.silent(ctx, time.Minute, "Paused=True")
+	b.refused(ctx)
+	By("deleting the status")
+	b.wipe(ctx)
+	b.refused(ctx)
+}
