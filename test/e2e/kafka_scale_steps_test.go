@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	. "github.com/onsi/ginkgo/v2"
@@ -15,7 +16,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/test/e2e/stage"
 )
 
@@ -91,6 +94,60 @@ func joined(ids ...[]int32) string {
 		words[i] = fmt.Sprint(id)
 	}
 	return strings.Join(words, ", ")
+}
+
+// keeps begins a phase in which a pool requests its nodes again, and waits until no broker leaves.
+func (b *brokers) keeps(ctx SpecContext, name string, nodes int) *stage.Phase {
+	GinkgoHelper()
+	p := b.resized(ctx, name, nodes)
+	b.awaiting(ctx, observation.LifecycleScaleDown, kraftscaledown.Steady, patience)
+	p.End()
+	return p
+}
+
+// processes returns the container in which each node runs, by pod.
+func (b *brokers) processes(ctx SpecContext) map[string]string {
+	GinkgoHelper()
+	running := map[string]string{}
+	for _, pod := range b.nodes(ctx) {
+		Expect(pod.Status.ContainerStatuses).To(HaveLen(1), "containers of pod %s", pod.Name)
+		running[pod.Name] = pod.Status.ContainerStatuses[0].ContainerID
+	}
+	return running
+}
+
+// configured returns the configurations that were set for a broker while it runs, as Kafka's own tool prints them. It asks that broker.
+func (b *brokers) configured(ctx SpecContext, pool string, id int32) string {
+	GinkgoHelper()
+	pod := fmt.Sprintf("%s-%s-%d", clusterName, pool, id)
+	return b.exec(ctx, pod, "/opt/kafka/bin/kafka-run-class.sh", "kafka.admin.ConfigCommand", "--bootstrap-server", "localhost:9092",
+		"--describe", "--entity-type", "brokers", "--entity-name", fmt.Sprint(id))
+}
+
+// observers returns the ids that the quorum lists as its observers: brokers that are not controllers, for five minutes after their last
+// fetch.
+func (b *brokers) observers(ctx SpecContext) []int32 {
+	GinkgoHelper()
+	var ids []int32
+	for line := range strings.Lines(b.kafkaTool(ctx, "org.apache.kafka.tools.MetadataQuorumCommand", "describe", "--replication")) {
+		columns := strings.Fields(line)
+		if len(columns) == 0 || columns[len(columns)-1] != "Observer" {
+			continue
+		}
+		id, err := strconv.ParseInt(columns[0], 10, 32)
+		Expect(err).NotTo(HaveOccurred(), line)
+		ids = append(ids, int32(id))
+	}
+	return ids
+}
+
+// erase deletes a pool and everything of its nodes, as if they had never been there.
+func (b *brokers) erase(ctx SpecContext, name string) {
+	GinkgoHelper()
+	_, err := cluster.Kubectl(ctx, "delete", "--namespace="+b.Namespace, "kafkanodepool/"+name, "strimzipodset/"+clusterName+"-"+name)
+	Expect(err).NotTo(HaveOccurred())
+	_, err = cluster.Kubectl(ctx, "delete", "pods,persistentvolumeclaims,configmaps", "--namespace="+b.Namespace, "--selector=strimzi.io/pool-name="+name)
+	Expect(err).NotTo(HaveOccurred())
 }
 
 // wipeAll deletes the status of every object of the Kafka, and waits until it has one again.

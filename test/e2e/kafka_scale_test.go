@@ -48,9 +48,13 @@ var _ = Describe("Brokers", Label("kafka"), func() {
 		Expect(b.nodes(ctx)).To(HaveLen(len(three)+1), "nodes that are left, with the controller")
 		Expect(less.Starts()).To(BeEmpty(), "nodes restarted")
 
+		listed := b.observers(ctx)
 		again := b.resized(ctx, "brokers", 5)
 		last := b.has(ctx, "brokers", 5)
 		Expect(last[:len(three)]).To(Equal(three))
+		for _, id := range last[len(three):] {
+			Expect(listed).NotTo(ContainElement(id), "observers of the quorum before the brokers were added")
+		}
 		Expect(b.registered(ctx)).To(Equal(joined(last)))
 		s.Note("the ids of the brokers: %v, with two more %v, and with two more again %v", three, five, last)
 		again.End()
@@ -67,10 +71,7 @@ var _ = Describe("Brokers", Label("kafka"), func() {
 		p := b.Phase("a pool is gone without a trace, another is deleted, a third loses the role, and the version changes")
 		withoutManager(ctx, func() {
 			GinkgoHelper()
-			_, err := cluster.Kubectl(ctx, "delete", "--namespace="+b.Namespace, "kafkanodepool/past", "strimzipodset/events-past")
-			Expect(err).NotTo(HaveOccurred())
-			_, err = cluster.Kubectl(ctx, "delete", "pods,persistentvolumeclaims,configmaps", "--namespace="+b.Namespace, "--selector=strimzi.io/pool-name=past")
-			Expect(err).NotTo(HaveOccurred())
+			b.erase(ctx, "past")
 			b.edit(ctx, `{"spec":{"kafka":{"version":"4.3.1"}}}`)
 		})
 		_, err := cluster.Kubectl(ctx, "delete", "--namespace="+b.Namespace, "kafkanodepool/extra")

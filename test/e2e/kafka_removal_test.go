@@ -1,0 +1,104 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	. "github.com/onsi/ginkgo/v2"
+	. "github.com/onsi/gomega"
+
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
+)
+
+var _ = Describe("A removal", Label("kafka"), func() {
+	It("that is cancelled leaves no cordon and restarts nothing, and that of a controller is refused", SpecTimeout(25*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		b := install(ctx, s, append(dual(), pool{name: "brokers", count: 1, roles: brokerRole}), "4.3.1", nil)
+		all, leaving := b.has(ctx, "all", 3), b.has(ctx, "brokers", 1)
+		b.stream(ctx)
+		before := b.processes(ctx)
+		unchanged := func() {
+			GinkgoHelper()
+			b.has(ctx, "all", 3)
+			b.has(ctx, "brokers", 1)
+			Expect(b.processes(ctx)).To(Equal(before), "processes of the nodes")
+			Eventually(func() string { return b.registered(ctx) }).WithContext(ctx).WithTimeout(patience).Should(Equal(joined(all, leaving)))
+		}
+
+		b.resized(ctx, "brokers", 0)
+		b.awaiting(ctx, observation.LifecycleScaleDown, kraftscaledown.AwaitingEmpty, 3*time.Minute, "holds replicas of")
+		b.poolSays(ctx, "brokers", "ScaleDownPending", "with replicas of")
+		b.keeps(ctx, "brokers", 1)
+		unchanged()
+
+		By("draining the broker, which does not end while another one hangs that is to get replicas")
+		DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
+		hanging := b.Namespace + "/events-all-2"
+		Expect(cluster.Chaos(ctx, "pause", hanging)).To(Succeed())
+		b.edit(ctx, `{"metadata":{"annotations":{"detent.dev/drain":"true"}}}`)
+		b.resized(ctx, "brokers", 0)
+		b.awaiting(ctx, observation.LifecycleScaleDown, kraftscaledown.Draining, patience)
+		Expect(b.configured(ctx, "brokers", leaving[0])).To(ContainSubstring("cordoned.log.dirs=*"), "configurations of the broker that leaves")
+		p := b.keeps(ctx, "brokers", 1)
+		Expect(p.Entered(observation.LifecycleScaleDown, kraftscaledown.EndingDrain)).NotTo(BeEmpty(), "times that the drain was ended")
+		Expect(b.configured(ctx, "brokers", leaving[0])).NotTo(ContainSubstring("cordoned.log.dirs"), "configurations of the broker that stays")
+		Expect(cluster.Chaos(ctx, "resume", hanging)).To(Succeed())
+		unchanged()
+
+		b.resized(ctx, "all", 2)
+		b.awaiting(ctx, observation.LifecycleScaleDown, kraftscaledown.Refusing, 2*time.Minute, "ReplicasCannotChange",
+			"KafkaNodePool all stays at 3 nodes and does not go to 2", "a static quorum cannot change")
+		b.poolSays(ctx, "all", "ReplicasCannotChange")
+		b.keeps(ctx, "all", 3)
+		unchanged()
+		b.finish(ctx)
+	})
+
+	It("that Kafka does not answer keeps the id, which is used again once Kafka lists it nowhere", SpecTimeout(30*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		pools := []pool{{name: "controllers", count: 1, roles: controllerRole}, {name: "brokers", count: 1, roles: brokerRole}, {name: "past", count: 1, roles: brokerRole}}
+		b := install(ctx, s, pools, "4.1.2", nil)
+		controller, one, past := b.has(ctx, "controllers", 1)[0], b.has(ctx, "brokers", 1), b.has(ctx, "past", 1)[0]
+		Expect(b.registered(ctx)).To(Equal(joined(one, []int32{past})))
+		DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
+
+		s.Phase("a broker is gone, and the controller does not answer")
+		hanging := fmt.Sprintf("%s/%s-controllers-%d", b.Namespace, clusterName, controller)
+		withoutManager(ctx, func() {
+			GinkgoHelper()
+			b.erase(ctx, "past")
+			Eventually(func() string { return b.registered(ctx) }).WithContext(ctx).WithTimeout(patience).Should(ContainSubstring(fmt.Sprintf("%d fenced", past)))
+			Expect(cluster.Chaos(ctx, "pause", hanging)).To(Succeed())
+		})
+		b.awaiting(ctx, observation.LifecycleScaleDown, kraftscaledown.AwaitingSettled, patience, "a request may take effect until")
+		b.resized(ctx, "brokers", 2)
+		b.says(ctx, 3*time.Minute, "NodeIDsNotAssigned", "KafkaNodePool brokers does not get 1 of its 2 nodes yet", "the voters of its quorum")
+		k, err := b.get(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		Expect(k.Status.NodeIDs).To(ConsistOf(controller, one[0], past), "node ids in the status")
+
+		s.Phase("the controller answers")
+		Expect(cluster.Chaos(ctx, "resume", hanging)).To(Succeed())
+		two := b.has(ctx, "brokers", 2)
+		Expect(two).NotTo(ContainElement(past), "ids of the brokers")
+		Eventually(func(ctx context.Context) ([]int32, error) {
+			k, err := b.get(ctx)
+			return k.Status.NodeIDs, err
+		}).WithContext(ctx).WithTimeout(patience).Should(ConsistOf(slices.Concat(two, []int32{controller})), "node ids in the status", b.said(ctx))
+		Expect(b.registered(ctx)).To(Equal(joined(two)))
+
+		released := time.Now()
+		Eventually(func() bool { return slices.Contains(b.observers(ctx), past) }).WithContext(ctx).WithTimeout(patience).WithPolling(5*time.Second).
+			Should(BeFalse(), "the quorum lists the removed broker as an observer")
+		s.Note("the quorum listed the removed broker for %.0f s after its id had left the status", time.Since(released).Seconds())
+		b.resized(ctx, "brokers", 3)
+		three := b.has(ctx, "brokers", 3)
+		Expect(three).To(ConsistOf(slices.Concat(two, []int32{past})), "ids of the brokers")
+		Expect(b.registered(ctx)).To(Equal(joined(three)))
+	})
+})
