@@ -3,11 +3,14 @@
 package e2e
 
 import (
+	"strings"
 	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 )
 
@@ -15,17 +18,23 @@ var _ = Describe("In the middle of an upgrade", Label("kafka"), func() {
 	It("a controller that hangs and a broker that stays out of the ISR hold the roll, stall it, and end the wait themselves", SpecTimeout(25*time.Minute), func(ctx SpecContext) {
 		s := scenario(ctx)
 		managerWith(ctx, "--deadline-scale=0.1")
-		b := install(ctx, s, separate(), "4.1.2", nil)
+		b := install(ctx, s, separate(), "4.1.2", smallFetches)
 		b.stream(ctx)
 		b.throttle(ctx, "add")
 		p := b.change(ctx, "4.3.1", "")
 		DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
 
-		By("pausing the first controller when it is back")
-		entered(ctx, p, versionChange, roll.AwaitingInSync, 1)
+		By("pausing the first controller as soon as it is ready, before the manager has seen that it has caught up")
+		entered(ctx, p, versionChange, roll.AwaitingReady, 1)
 		moved, _ := p.Order()
 		hanging := b.Namespace + "/" + moved[0]
-		Expect(cluster.Chaos(ctx, "pause", hanging)).To(Succeed())
+		withoutManager(ctx, func() {
+			GinkgoHelper()
+			readyPod(ctx, s, moved[0])
+			Expect(cluster.Chaos(ctx, "pause", hanging)).To(Succeed())
+		})
+		id := moved[0][strings.LastIndexByte(moved[0], '-')+1:]
+		b.awaiting(ctx, versionChange, roll.AwaitingInSync, 3*time.Minute, "controller "+id+" has not caught up with the leader, controller ")
 		b.says(ctx, 5*time.Minute, "Stalled=True", moved[0])
 		b.noteWaits(ctx, "a controller that hangs")
 		Expect(p.Starts()).To(Equal(map[string]int{moved[0]: 1}), "nodes restarted")
@@ -40,9 +49,18 @@ var _ = Describe("In the middle of an upgrade", Label("kafka"), func() {
 		b.settled(ctx, "4.3.1")
 		p.End()
 		Expect(p.Starts()).To(Equal(b.each(ctx, 1)), "starts of each node")
+		Expect(p.MostDown()).To(Equal(1), "nodes down at once")
 		b.finish(ctx)
 	})
 })
+
+// smallFetches makes replicas fetch about ten records at once. A replica that is throttled would fetch everything that it misses at
+// once otherwise, because the throttle counts what was fetched.
+func smallFetches(spec *kafkav1beta2.KafkaSpec) {
+	for _, name := range []string{"replica.fetch.max.bytes", "replica.fetch.response.max.bytes"} {
+		spec.Kafka.Config[name] = apiextensionsv1.JSON{Raw: []byte("1000")}
+	}
+}
 
 // throttle adds or deletes a limit of one byte per second to the replication of every replica of the stream that is out of the ISR, as
 // an administrator does by hand.
