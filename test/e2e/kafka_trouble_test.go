@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -93,6 +94,31 @@ var _ = Describe("In the middle of an upgrade", Label("kafka"), func() {
 		b.noteReady(fixed, "correction")
 		Expect(fixed.Starts()).To(Equal(b.each(ctx, 1)), "starts of each node")
 		Expect(fixed.MostDown()).To(Equal(1), "nodes down at once")
+		b.finish(ctx)
+	})
+
+	It("an image that cannot be pulled for a while stalls the roll, which continues by itself", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		managerWith(ctx, "--deadline-scale=0.1")
+		b := install(ctx, s, dual(), "4.1.2", nil)
+		b.stream(ctx)
+		DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
+		p := s.Phase("the registry does not answer")
+		Expect(cluster.Chaos(ctx, "stop", "registry")).To(Succeed())
+		image := b.Namespace + ".example.org/apache/kafka:4.3.1" // the machine has pulled no image under this name before
+		b.edit(ctx, fmt.Sprintf(`{"spec":{"kafka":{"version":"4.3.1","images":{"4.3.1":%q}}}}`, image))
+		b.says(ctx, 5*time.Minute, "Stalled=True", "cannot pull image "+image)
+		p.End()
+		Expect(p.Starts()).To(HaveLen(1), "nodes restarted")
+		Expect(p.MostDown()).To(Equal(1), "nodes down at once")
+
+		answers := s.Phase("the registry answers")
+		Expect(cluster.Chaos(ctx, "start", "registry")).To(Succeed())
+		b.settled(ctx, "4.3.1")
+		answers.End()
+		b.noteReady(answers, "start of the registry")
+		Expect(answers.Starts()).To(And(HaveLen(2), HaveEach(1)), "starts of the other nodes")
+		Expect(answers.MostDown()).To(Equal(1), "nodes down at once")
 		b.finish(ctx)
 	})
 })
