@@ -80,7 +80,7 @@ var _ = Describe("Downgrade", Label("kafka"), func() {
 			}
 			p = b.change(ctx, "4.0.2", "4.0")
 		})
-		b.awaiting(ctx, versionChange, roll.AwaitingReady, patience, "featureLevel=27")
+		b.awaiting(ctx, versionChange, roll.AwaitingReady, patience, "feature level 27")
 		b.noteWaits(ctx, "the first node, on a log that holds the level")
 		first, _ := p.Order()
 		Expect(first).To(HaveEach(first[0]), "nodes restarted")
