@@ -24,6 +24,7 @@ func (b *brokers) killLeader(ctx SpecContext, name string) {
 	Expect(err).NotTo(HaveOccurred())
 	pod := leader(ctx)
 	Expect(cluster.Kill(ctx, pod)).To(Succeed())
+	b.kills++
 	l := lifecycle(k, name)
 	b.Note("manager killed in %s, selected node %s", l.State, l.Data["node"])
 }

@@ -103,8 +103,8 @@ var _ = Describe("In the middle of a roll", Label("kafka"), func() {
 		b.awaiting(ctx, versionChange, roll.AwaitingReady, patience)
 		Eventually(p.MostDown).WithContext(ctx).Should(Equal(1), "nodes down at once")
 		resume := b.pauseReady(ctx)
-		b.says(ctx, 2*time.Minute, "Available=False")
-		pass(ctx, time.Minute)
+		Consistently(p.Starts).WithContext(ctx).WithTimeout(time.Minute).
+			Should(HaveLen(1), "nodes that are started while the others hang")
 		resume()
 		Eventually(func() int {
 			return len(slices.DeleteFunc(b.nodes(ctx), func(pod corev1.Pod) bool { return ready(&pod) }))

@@ -39,6 +39,8 @@ type brokers struct {
 	*stage.Scenario
 	// jobs is the number of pods that have run a tool once.
 	jobs int
+	// kills is how often the manager was killed.
+	kills int
 }
 
 // pool is a KafkaNodePool to install.
@@ -244,10 +246,11 @@ func (b *brokers) rolled(ctx SpecContext, p *stage.Phase) {
 	b.quiet(p)
 }
 
-// quiet says that the status was written no more than once for each transition and once for each node.
+// quiet says that the status was written no more than once for each transition, once for each node and once for each killed manager.
 func (b *brokers) quiet(p *stage.Phase) {
 	GinkgoHelper()
-	Expect(p.StatusWrites()).To(BeNumerically("<=", len(p.Steps(""))+len(p.Starts())), "status writes, with %d transitions and %d nodes", len(p.Steps("")), len(p.Starts()))
+	transitions, nodes := len(p.Steps("")), len(p.Starts())
+	Expect(p.StatusWrites()).To(BeNumerically("<=", transitions+nodes+b.kills), "status writes, with %d transitions, %d nodes and %d kills", transitions, nodes, b.kills)
 }
 
 // exec runs a command in a pod's container.
