@@ -14,7 +14,6 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -208,48 +207,14 @@ func (c *store) run(ctx SpecContext, command ...string) string {
 	return out
 }
 
-// write starts the clients, which write until finish.
-func (c *store) write(ctx SpecContext, version string) {
-	GinkgoHelper()
-	c.run(ctx, "ceph", "osd", "pool", "create", "things", "8")
-	c.run(ctx, "ceph", "osd", "pool", "application", "enable", "things", "rados")
-	Expect(cluster.ApplyText(ctx, c.Namespace, manifest("ceph-writer.yaml", "IMAGE", cephImage(version)))).To(Succeed())
-	Eventually(func(ctx context.Context) (string, error) {
-		out, err := cluster.Clientset.CoreV1().Pods(c.Namespace).GetLogs("writer", &corev1.PodLogOptions{}).DoRaw(ctx)
-		return string(out), err
-	}).WithContext(ctx).Should(ContainSubstring("writing"))
-}
-
-// writes of one client.
-type writes struct {
-	Acknowledged, Failed, Lost int
-	SlowestMillis              int64
-}
-
-// finish ends the clients: no write may fail or be lost.
-func (c *store) finish(ctx SpecContext) {
-	GinkgoHelper()
-	_, err := cluster.Kubectl(ctx, "--namespace="+c.Namespace, "exec", "writer", "--", "touch", "/tmp/finish")
-	Expect(err).NotTo(HaveOccurred())
-	lines := strings.Split(result(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: "writer"}}), "\n")
-	var got map[string]writes
-	Expect(json.Unmarshal([]byte(lines[len(lines)-1]), &got)).To(Succeed(), "%s", lines)
-	for _, kind := range []string{"objects", "records"} {
-		w := got[kind]
-		c.Note("%s: %d acknowledged, %d failed, %d lost; slowest write %d ms", kind, w.Acknowledged, w.Failed, w.Lost, w.SlowestMillis)
-		Expect(w.Acknowledged).To(BeNumerically(">", 100), "%s acknowledged", kind)
-		Expect(w.Failed+w.Lost).To(BeZero(), "%s failed or lost: %s", kind, lines)
-	}
-}
-
 // ordered says that these daemons and no others were started, once each, in the order of their types, and never two at a time except
-// metadata servers. It notes when each went down.
+// metadata servers. It notes when each went down, and for how long.
 func (c *store) ordered(p *stage.Phase, image string, components map[ceph.Type]int) {
 	GinkgoHelper()
 	p.End()
-	daemons, at := p.Order()
-	for i, name := range daemons {
-		c.Note("%s: %s went down after %.0f s", p.Name, name, at[i].Sub(p.Begun()).Seconds())
+	daemons, _ := p.Order()
+	for _, o := range p.Outages() {
+		c.Note("%s: %s went down after %.0f s, ready again %.1f s later", p.Name, o.Node, o.From.Sub(p.Begun()).Seconds(), o.Until.Sub(o.From).Seconds())
 	}
 	of := func(name string) ceph.Type { t, _, _ := strings.Cut(name, "."); return ceph.Type(t) }
 	rank := func(name string) int { return slices.Index(ceph.Types(), of(name)) }

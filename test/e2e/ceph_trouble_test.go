@@ -13,6 +13,7 @@ import (
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	"github.com/detent-dev/detent/test/e2e/stage"
 )
@@ -37,6 +38,7 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 		s := scenario(ctx)
 		c := installCeph(ctx, s, "16.2.15")
 		c.run(ctx, "ceph", "mgr", "module", "enable", "selftest")
+		c.raise(ctx, "BEFORE", "warning")
 		p := c.ahead(ctx, "18.2.7", "mon")
 		c.away(ctx, p, ceph.TypeMon, 1)
 		c.scale(ctx, "osd", "2", 0)
@@ -44,12 +46,14 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 		c.scale(ctx, "osd", "2", 1)
 
 		c.away(ctx, p, ceph.TypeMon, 2)
-		Eventually(func(ctx context.Context) error {
-			_, err := c.ask(ctx, "ceph", "mgr", "self-test", "health", "set", `{"TESTED": {"severity": "error", "summary": "tested", "detail": ["tested"]}}`)
-			return err
-		}).WithContext(ctx).Should(Succeed(), "a module of the manager answers")
+		c.raise(ctx, "TESTED", "error")
 		c.waits(ctx, p, "TESTED")
-		c.run(ctx, "ceph", "mgr", "self-test", "health", "clear", "TESTED")
+		By("letting it pass once it is a warning")
+		c.raise(ctx, "TESTED", "warning")
+		c.waits(ctx, p, "TESTED")
+		o, err := c.get(ctx)
+		Expect(err).NotTo(HaveOccurred())
+		c.edit(ctx, `{"metadata":{"annotations":{"`+facts.IgnoreHealth+`":"TESTED=`+upgradeOf(o).Attempt.ID+`"}}}`)
 		c.says(ctx, cephupgrade.AwaitingAdmin)
 		p.End()
 		Expect(p.Starts()).To(Equal(map[string]int{"mon.a": 1, "mon.b": 1, "mon.c": 1, "osd.2": 1}), "starts of each daemon")
@@ -71,6 +75,16 @@ func (c *store) waits(ctx SpecContext, p *stage.Phase, code string) {
 	c.says(ctx, cephupgrade.AwaitingHealth, code)
 	c.still(ctx, p, "while "+code+" is raised")
 	c.says(ctx, cephupgrade.AwaitingHealth, code)
+}
+
+// raise a health code of a module of the manager, which may still be starting.
+func (c *store) raise(ctx SpecContext, code, severity string) {
+	GinkgoHelper()
+	report := fmt.Sprintf(`{%q: {"severity": %q, "summary": "tested", "detail": ["tested"]}}`, code, severity)
+	Eventually(func(ctx context.Context) error {
+		_, err := c.ask(ctx, "ceph", "mgr", "self-test", "health", "set", report)
+		return err
+	}).WithContext(ctx).Should(Succeed(), "a module of the manager answers")
 }
 
 // scale the Deployment of a daemon, as an admin would who stops it.

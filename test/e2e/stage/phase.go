@@ -37,6 +37,9 @@ func (p *Phase) End() {
 // Begun is when the phase began.
 func (p *Phase) Begun() time.Time { return p.begun }
 
+// Duration of the phase, which has ended.
+func (p *Phase) Duration() time.Duration { return p.ended.Sub(p.begun) }
+
 func (p *Phase) within(t time.Time) bool {
 	return !t.Before(p.begun) && (p.ended.IsZero() || !t.After(p.ended))
 }
@@ -115,6 +118,31 @@ func (p *Phase) Order() (pods []string, at []time.Time) {
 	return pods, at
 }
 
+// Outage of a node lasts from when it ceased to be ready until it was ready again. An outage that has not ended has no Until.
+type Outage struct {
+	Node        string
+	From, Until time.Time
+}
+
+// Outages returns the outages that began in the phase, in the order in which they began.
+func (p *Phase) Outages() []Outage {
+	nodes, at := p.Order()
+	p.recording.mu.Lock()
+	defer p.recording.mu.Unlock()
+	var out []Outage
+	for i, node := range nodes {
+		o := Outage{Node: node, From: at[i]}
+		for _, r := range p.recording.returns {
+			if r.pod == node && r.at.After(o.From) {
+				o.Until = r.at
+				break
+			}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
 // MostDown returns how many nodes were down at once.
 func (p *Phase) MostDown() int {
 	most := 0
@@ -152,6 +180,6 @@ func (p *Phase) StatusWrites() int {
 
 func (p *Phase) result() PhaseResult {
 	return PhaseResult{
-		Phase: p.Name, Seconds: p.ended.Sub(p.begun).Seconds(), Starts: p.Starts(), MostDown: p.MostDown(), StatusWrites: p.StatusWrites(), Transitions: len(p.Steps("")),
+		Phase: p.Name, Seconds: p.Duration().Seconds(), Starts: p.Starts(), MostDown: p.MostDown(), StatusWrites: p.StatusWrites(), Transitions: len(p.Steps("")),
 	}
 }

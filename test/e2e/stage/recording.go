@@ -51,6 +51,7 @@ type recording struct {
 	pods     map[string]*podState
 	starts   []podChange
 	outages  []podChange
+	returns  []podChange
 	down     []downNodes
 }
 
@@ -63,7 +64,7 @@ type podState struct {
 	ready, served bool
 }
 
-// podChange is the start of a node's process, or the moment a ready node ceased to be so.
+// podChange is the start of a node's process, or the moment a ready node ceased to be so, or was ready again.
 type podChange struct {
 	at         time.Time
 	pod, image string
@@ -253,6 +254,9 @@ func (r *recording) pod(e watch.Event) {
 	}
 	if wasReady && !state.ready {
 		r.outages = append(r.outages, podChange{at: now, pod: name})
+	}
+	if state.served && !wasReady && state.ready {
+		r.returns = append(r.returns, podChange{at: now, pod: name})
 	}
 	state.served = state.served || state.ready
 	down := downNodes{at: now}
