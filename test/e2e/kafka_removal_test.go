@@ -75,7 +75,7 @@ var _ = Describe("A removal", Label("kafka"), func() {
 			Eventually(func() string { return b.registered(ctx) }).WithContext(ctx).WithTimeout(patience).Should(ContainSubstring(fmt.Sprintf("%d fenced", past)))
 			Expect(cluster.Chaos(ctx, "pause", hanging)).To(Succeed())
 		})
-		b.awaiting(ctx, observation.LifecycleScaleDown, kraftscaledown.AwaitingSettled, patience, "a request may take effect until")
+		b.awaiting(ctx, observation.LifecycleScaleDown, kraftscaledown.Steady, patience, "cannot be read")
 		b.resized(ctx, "brokers", 2)
 		b.says(ctx, 3*time.Minute, "NodeIDsNotAssigned", "KafkaNodePool brokers does not get 1 of its 2 nodes yet", "the voters of its quorum")
 		k, err := b.get(ctx)
