@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -105,7 +107,7 @@ func (s *stage) change(ctx context.Context) (int64, error) {
 	var edited client.Object
 	change := s.subject.Changes[s.changed]
 	s.changed++
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	err := retry.OnError(retry.DefaultBackoff, repeatable, func() error {
 		edited = s.edited()
 		if err := s.environment.Admin.Get(ctx, client.ObjectKeyFromObject(edited), edited); err != nil {
 			return err
@@ -126,6 +128,11 @@ func (s *stage) change(ctx context.Context) (int64, error) {
 		return 0, err
 	}
 	return s.object().GetGeneration(), nil
+}
+
+// repeatable reports whether a user would try again: after a conflict, and after a connection that broke.
+func repeatable(err error) bool {
+	return apierrors.IsConflict(err) || apierrors.ReasonForError(err) == metav1.StatusReasonUnknown
 }
 
 // edited returns the object that the changes edit, by its name.
