@@ -319,7 +319,7 @@ func TestReconcilerNamesAPanicOfTheKindAndDelaysNoOtherLifecycle(t *testing.T) {
 			}
 		}, "Warning ChildrenFailed: applying children: applying panicked: no paper"},
 		"project": {func(k *kind) {
-			k.Project = func(*api.Turnstile, turnstile.Snapshot, time.Time) []metav1.Condition { panic("no ink") }
+			k.Project = func(*api.Turnstile, turnstile.Snapshot, lifecycle.ProjectRequest) []metav1.Condition { panic("no ink") }
 		}, "Warning Defect: projecting panicked: no ink"},
 	} {
 		t.Run(name, func(t *testing.T) {

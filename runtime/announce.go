@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -25,7 +27,7 @@ func (p *reconcileScope[O, S, E]) project(ctx context.Context, next O, snapshot 
 		return nil
 	}
 	err := guarded(ctx, "projecting", func() error {
-		own = p.kind.Project(next, snapshot, p.now)
+		own = p.kind.Project(next, snapshot, ProjectRequest{Now: p.now, Applied: p.applied()})
 		return nil
 	})
 	if err != nil {
@@ -134,6 +136,21 @@ func (p *reconcileScope[O, S, E]) refused(object O, err error) {
 	if p.events != nil {
 		p.events.Eventf(object, nil, corev1.EventTypeWarning, "StatusRefused", "write-status", "%s", machines.Cut(err.Error(), maxNote))
 	}
+}
+
+// transient reports whether a failed request to the API server may succeed when it is repeated: after an outage, a time-out, or too much
+// load. Of several failures all must be.
+func transient(err error) bool {
+	switch e := err.(type) { //nolint:errorlint // it goes down the tree itself
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(one error) bool { return !transient(one) })
+	case apierrors.APIStatus:
+		return !rejected(err)
+	case net.Error:
+		return true
+	}
+	next := errors.Unwrap(err)
+	return next != nil && transient(next)
 }
 
 // rejected reports whether the API server rejected the request, so that a retry of the same request would fail again.

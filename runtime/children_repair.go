@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -16,16 +17,21 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// ChildrenFailed is the reason of the Warning that shows why children could not be repaired or applied.
-const ChildrenFailed = "ChildrenFailed"
+// Reasons that concern the children of an object.
+const (
+	// ChildrenFailed is the reason of Ready, and of a Warning, while children could not be repaired or applied.
+	ChildrenFailed = "ChildrenFailed"
+	// ChildrenPending is the reason of Ready until this process has applied the children of the generation. An object that is Ready
+	// for its generation stays Ready.
+	ChildrenPending = "ChildrenPending"
+)
 
 // reconcileChildren repairs lost children and applies the desired ones, unless an action has just executed an effect. A failure
 // is shown and retried with back-off. It delays no lifecycle and does not replace the rest of the status.
 func (p *reconcileScope[O, S, E]) reconcileChildren(ctx context.Context, snapshot S, acted bool) {
 	write := p.writer()
-	repaired := p.repair(ctx, snapshot, write)
-	if repaired && p.kind.Apply != nil && !acted && !p.in.Deleting {
-		p.attempt(ctx, &p.memory.applying, "applying", func() error { return p.kind.Apply(ctx, p.object, snapshot, write) })
+	if p.repair(ctx, snapshot, write) && !acted {
+		p.apply(ctx, snapshot, write)
 	}
 	if write.writes > 0 {
 		p.requeue.after(p.scaled(time.Second))
@@ -44,17 +50,38 @@ func (p *reconcileScope[O, S, E]) repairBefore(ctx context.Context, step *pass.S
 	p.repair(ctx, step.Snapshot, p.writer())
 }
 
+// applyBefore applies the children of a generation before the status to be written would show the object as ready: a lifecycle that never
+// waits comes to rest before they were applied. Lost children are repaired first, as always.
+func (p *reconcileScope[O, S, E]) applyBefore(ctx context.Context, next O, snapshot S) {
+	if !p.repaired || p.applied() {
+		return
+	}
+	if worst, _, _ := judge(p.lifecycleStates(next), p.now); worst == nil {
+		p.apply(ctx, snapshot, p.writer())
+	}
+}
+
+// apply applies the desired children.
+func (p *reconcileScope[O, S, E]) apply(ctx context.Context, snapshot S, write Writer) {
+	if p.kind.Apply == nil || p.in.Deleting {
+		return
+	}
+	if p.attempt(ctx, &p.memory.applying, "applying", func() error { return p.kind.Apply(ctx, p.object, snapshot, write) }) {
+		p.memory.applied = p.in.Generation
+	}
+}
+
 // repair reports whether the lost children are restored, as far as the snapshot shows. It continues while the object is being
 // deleted, unless the garbage collector deletes the children first.
 func (p *reconcileScope[O, S, E]) repair(ctx context.Context, snapshot S, write Writer) bool {
-	if p.kind.Repair == nil || isForeground(p.object) {
-		return true
-	}
-	return p.attempt(ctx, &p.memory.repairing, "repairing", func() error { return p.kind.Repair(ctx, p.object, snapshot, write) })
+	p.repaired = p.kind.Repair == nil || isForeground(p.object) ||
+		p.attempt(ctx, &p.memory.repairing, "repairing", func() error { return p.kind.Repair(ctx, p.object, snapshot, write) })
+	return p.repaired
 }
 
 // attempt runs one step on the children, unless it is backed off, and reports whether it succeeded. A stale cache and a
-// conflict cause a requeue and do not count as failures; ErrWait is shown and causes no back-off.
+// conflict cause a requeue and do not count as failures; ErrWait is shown and causes no back-off. A single failure that may be over
+// at the next attempt is retried and not shown.
 func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, of **trouble, doing string, do func() error) bool {
 	if t := *of; t != nil && p.now.Before(t.notBefore) {
 		p.requeue.at(t.notBefore, p.now)
@@ -75,29 +102,48 @@ func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, of **trouble, doi
 	default:
 		t := ensured(of)
 		t.failures++
-		t.last = fmt.Errorf("%s children: %w", doing, err)
+		failure := fmt.Errorf("%s children: %w", doing, err)
+		if t.failures > 1 || !transient(err) {
+			t.last = failure
+		}
 		pause := p.scaled(states.Backoff{}.After(t.failures))
 		t.notBefore = p.now.Add(pause)
 		p.requeue.after(pause)
 		p.metrics.failed(p.kind.Name, "", "")
 		log.FromContext(ctx).Info("children could not be written; will retry", "failures", t.failures,
-			"after", pause.String(), "error", t.last.Error())
+			"after", pause.String(), "error", failure.Error())
 	}
 	return false
 }
 
-// childrenWarning appends the Warning about failed children, if there is any.
-func (p *reconcileScope[O, S, E]) childrenWarning(own []metav1.Condition) []metav1.Condition {
+// applied reports whether the children of the generation were applied in this process, and nothing has failed since.
+func (p *reconcileScope[O, S, E]) applied() bool {
+	m := p.memory
+	return m.repairing == nil && m.applying == nil && (p.kind.Apply == nil || m.applied == p.in.Generation)
+}
+
+// childrenConditions puts what the children do to Ready before the kind's own conditions, whose cause it often is: children that failed
+// are not as the spec declares them. A failure is a Warning as well, which stays while a lifecycle is under way.
+func (p *reconcileScope[O, S, E]) childrenConditions(own []metav1.Condition) []metav1.Condition {
 	var troubles []string
 	for _, t := range [...]*trouble{p.memory.repairing, p.memory.applying} {
 		if t != nil && t.last != nil {
 			troubles = append(troubles, t.last.Error())
 		}
 	}
-	if len(troubles) == 0 {
+	ready := metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: ChildrenFailed, Message: strings.Join(troubles, "; ")}
+	switch {
+	case len(troubles) > 0:
+		warning := metav1.Condition{Type: Warning, Status: metav1.ConditionTrue, Reason: ChildrenFailed, Message: ready.Message}
+		return slices.Concat([]metav1.Condition{ready}, own, []metav1.Condition{warning})
+	case p.applied(), p.in.Deleting, p.isReady():
 		return own
 	}
-	return append(slices.Clip(own), metav1.Condition{
-		Type: Warning, Status: metav1.ConditionTrue, Reason: ChildrenFailed, Message: strings.Join(troubles, "; "),
-	})
+	ready.Reason, ready.Message = ChildrenPending, "not everything that the spec declares was written yet"
+	return slices.Concat([]metav1.Condition{ready}, own)
+}
+
+// isReady reports whether the stored status shows the object as ready for its generation.
+func (p *reconcileScope[O, S, E]) isReady() bool {
+	return p.in.Status.ObservedGeneration == p.in.Generation && meta.IsStatusConditionTrue(p.in.Status.Conditions, Ready)
 }

@@ -31,6 +31,9 @@ func (p *reconcileScope[O, S, E]) commit(ctx context.Context, snapshot S, moved 
 			status.ObservedGeneration = 0
 		}
 	}
+	if decided {
+		p.applyBefore(ctx, next, snapshot)
+	}
 	p.refresh(ctx, next, snapshot, decided)
 	if err := p.write(ctx, next); err != nil {
 		return 0, err
@@ -84,7 +87,7 @@ func (p *reconcileScope[O, S, E]) refresh(ctx context.Context, next O, snapshot 
 	if decided {
 		status.ObservedGeneration = p.in.Generation
 	}
-	own := p.deletingCondition(p.childrenWarning(p.project(ctx, next, snapshot)))
+	own := p.deletingCondition(p.childrenConditions(p.project(ctx, next, snapshot)))
 	all := p.lifecycleStates(next)
 	if sortEntries(status.Lifecycles, all) {
 		all = p.lifecycleStates(next)

@@ -136,8 +136,8 @@ func TestReconcilerDelaysAProjection(t *testing.T) {
 func TestReconcilerRequeuesForADelayedProjection(t *testing.T) {
 	r := newRig(t)
 	message, project := "before", r.kind.Project
-	r.kind.Project = func(g *api.Turnstile, v turnstile.Snapshot, now time.Time) []metav1.Condition {
-		own := project(g, v, now)
+	r.kind.Project = func(g *api.Turnstile, v turnstile.Snapshot, request lifecycle.ProjectRequest) []metav1.Condition {
+		own := project(g, v, request)
 		own[0].Message = message
 		return own
 	}

@@ -77,7 +77,7 @@ type Kind[O Object, S, E any] struct {
 	AlwaysNeeded []transitions.Need
 	// Project sets the kind's status fields on the object and returns the kind's conditions. It must be pure, and must keep the
 	// values of fields that this snapshot does not contain.
-	Project func(object O, snapshot S, now time.Time) []metav1.Condition
+	Project func(object O, snapshot S, request ProjectRequest) []metav1.Condition
 	// PauseAnnotations pause an object while their value is "true", as PauseAnnotation does. Optional; default: none.
 	PauseAnnotations []string
 	// Cleanup releases what the process holds for a deleted object, such as connections to an external system.
@@ -118,6 +118,14 @@ type EffectRequest[O Object, S, E any] struct {
 	Instance string
 	// Write writes the object's children.
 	Write Writer
+}
+
+// ProjectRequest is the request for the status fields and conditions of an object.
+type ProjectRequest struct {
+	Now time.Time
+	// Applied means that this process has applied the children of the object's generation, and that none has failed since. Without it
+	// the object is not Ready, unless its status shows it as Ready for the generation.
+	Applied bool
 }
 
 // ObserveRequest is the request for one observation.

@@ -160,6 +160,8 @@ type reconcileScope[O Object, S, E any] struct {
 	dropped []string
 	// proof that the persisted state is current, as far as this reconcile has obtained it.
 	proof proof
+	// repaired means that lost children were restored in this reconcile, as far as the snapshot shows.
+	repaired bool
 	// committed means that this reconcile has written transitions. stored is then the object that the API server returned.
 	committed bool
 	stored    O

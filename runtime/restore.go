@@ -155,6 +155,7 @@ func (m *memory) appendCanonical(dst []byte, now time.Time, cached uint64) []byt
 			dst = append(append(dst, name...), 1)
 		}
 	}
+	dst = append(dst, byte(m.applied))
 	return m.applying.appendCanonical(m.repairing.appendCanonical(dst, now), now)
 }
 

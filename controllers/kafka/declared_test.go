@@ -56,7 +56,7 @@ func declared(t *testing.T, change func(*kafkav1beta2.Kafka), pools ...*kafkav1b
 func (r *rig) warnings() []string {
 	r.t.Helper()
 	var out []string
-	for _, c := range status.Project(r.cluster(), r.snapshot(false), noon) {
+	for _, c := range status.Project(r.cluster(), r.snapshot(false), lifecycle.ProjectRequest{Now: noon}) {
 		if c.Type == lifecycle.Warning {
 			out = append(out, c.Reason)
 		}

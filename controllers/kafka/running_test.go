@@ -121,7 +121,7 @@ func TestEvidenceAdopted(t *testing.T) {
 				}
 			}
 			k = r.cluster()
-			status.Project(k, v, v.Now)
+			status.Project(k, v, lifecycle.ProjectRequest{Now: v.Now})
 			if k.Status.KafkaVersion != "" {
 				t.Errorf("the status shows version %s", k.Status.KafkaVersion)
 			}

@@ -20,7 +20,7 @@ func TestComponentsReady(t *testing.T) {
 	k.Spec.KafkaExporter = &kafkav1beta2.KafkaExporterSpec{}
 	r.must(r.client.Update(t.Context(), k))
 	message := func() string {
-		for _, c := range status.Project(r.cluster(), r.snapshot(false), noon) {
+		for _, c := range status.Project(r.cluster(), r.snapshot(false), lifecycle.ProjectRequest{Now: noon}) {
 			if c.Reason == "ComponentsNotReady" {
 				return c.Message
 			}
@@ -66,7 +66,7 @@ func TestProjectWarnsOfUpstreamExample(t *testing.T) {
 	r := newRig(t, manifests(t, upstream+"v1/kafka-persistent.yaml")...)
 	r.settle()
 	var reasons []string
-	for _, c := range status.Project(r.cluster(), r.snapshot(false), noon) {
+	for _, c := range status.Project(r.cluster(), r.snapshot(false), lifecycle.ProjectRequest{Now: noon}) {
 		if c.Type == lifecycle.Warning {
 			reasons = append(reasons, c.Reason)
 		}

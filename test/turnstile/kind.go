@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -184,7 +183,7 @@ func availability(t *api.Turnstile, v Snapshot) lifecycle.Availability {
 	return a
 }
 
-func project(t *api.Turnstile, v Snapshot, _ time.Time) []metav1.Condition {
+func project(t *api.Turnstile, v Snapshot, _ lifecycle.ProjectRequest) []metav1.Condition {
 	if v.Seal.Asked() {
 		if seal, known := v.Seal.Get(); known {
 			t.Status.Sealed = seal.Model

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -26,7 +25,7 @@ const VersionSettled = "VersionSettled"
 
 // Project sets the fields of the status, and returns the conditions of the kind. Fields that the snapshot does not contain keep their
 // values.
-func Project(c *cephv1.Cluster, s *observation.Snapshot, _ time.Time) []metav1.Condition {
+func Project(c *cephv1.Cluster, s *observation.Snapshot, _ lifecycle.ProjectRequest) []metav1.Condition {
 	spec := facts.Spec(c, s)
 	c.Status.Target = spec.Wanted.Version.String()
 	if spec.Policy != nil && spec.Policy.Image.Version.Compare(spec.Wanted.Version) > 0 {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +34,7 @@ const (
 
 // Project sets the status fields of a Kafka resource and returns its own conditions. A field whose value is unknown keeps its old
 // value, so that a failure does not erase known values.
-func Project(k *kafkav1beta2.Kafka, v *observation.Snapshot, _ time.Time) []metav1.Condition {
+func Project(k *kafkav1beta2.Kafka, v *observation.Snapshot, request lifecycle.ProjectRequest) []metav1.Condition {
 	s := &k.Status
 	if version, ok := versionOfAll(v); ok {
 		s.KafkaVersion = version
@@ -58,7 +57,7 @@ func Project(k *kafkav1beta2.Kafka, v *observation.Snapshot, _ time.Time) []meta
 	settled := versionSettled(k, v, &decided)
 	ready, components := podsReady(v), componentsReady(k, v)
 	succeeded := settled.Status == metav1.ConditionTrue && ready.Status == metav1.ConditionTrue && components.Status == metav1.ConditionTrue
-	if succeeded && atRest(&s.Status) {
+	if succeeded && request.Applied && atRest(&s.Status) {
 		s.OperatorLastSuccessfulVersion = v.Options.OperatorVersion
 	}
 	return append(warnings(k, v, &decided), available(v), settled, ready, components)

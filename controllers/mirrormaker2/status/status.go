@@ -32,7 +32,7 @@ const (
 )
 
 // Project sets the status fields of a resource and returns its own conditions. What is not known keeps its value.
-func Project(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, now time.Time) []metav1.Condition {
+func Project(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, at lifecycle.ProjectRequest) []metav1.Condition {
 	s := &m.Status
 	s.URL = "http://" + render.Address(m.Namespace, m.Name)
 	s.Replicas = v.Rendered.Replicas()
@@ -47,7 +47,7 @@ func Project(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, now tim
 			})
 		}
 	}
-	s.AutoRestartStatuses = autoRestarts(v, now)
+	s.AutoRestartStatuses = autoRestarts(v, at.Now)
 	return append(out, warnings(m, v)...)
 }
 
