@@ -84,6 +84,8 @@ type rig struct {
 	webhook func(client.Object)
 	// refuse is what a webhook or a quota says of a pod that is only tried, named by generation.
 	refuse func(*corev1.Pod) error
+	// deny is the answer of the API server to a write that it rejects, if it is set.
+	deny func(verb string, o client.Object) error
 	// fail may refuse a write before it is done; lose loses its answer after it was done.
 	fail, lose func(write string) bool
 }
@@ -136,6 +138,11 @@ func (r *rig) intercept(scheme *k8sruntime.Scheme) interceptor.Funcs {
 		}
 		if r.webhook != nil {
 			r.webhook(o)
+		}
+		if r.deny != nil {
+			if err := r.deny(verb, o); err != nil {
+				return err
+			}
 		}
 		if err := do(); err != nil {
 			return err

@@ -65,24 +65,44 @@ func (t *scope) nodes(ctx context.Context, version string) error {
 	}); err != nil {
 		return err
 	}
+	var failures []error
+	var incomplete []int32 // nodes that lack something which a new pod of theirs would mount
 	for i := range t.snapshot.Nodes {
 		n := &t.snapshot.Nodes[i]
 		if t.snapshot.Pool(n.Pool) == nil || n.Stopped() || t.snapshot.Misplaced(n) != nil {
 			continue
 		}
-		if err := t.claims(ctx, n); err != nil {
+		complete, err := t.mounts(ctx, n)
+		if outdated(err) {
 			return err
 		}
-		if err := t.config(ctx, n); err != nil {
-			return err
+		if !complete {
+			incomplete = append(incomplete, n.ID)
 		}
+		failures = append(failures, err)
 	}
 	for _, pool := range t.pools() {
-		if err := t.entries(ctx, pool, version); err != nil {
+		err := t.entries(ctx, pool, version, incomplete)
+		if outdated(err) {
 			return err
 		}
+		failures = append(failures, err)
 	}
-	return t.emptyPodSets(ctx)
+	return errors.Join(append(failures, t.emptyPodSets(ctx))...)
+}
+
+// mounts creates and updates what the pod of a node mounts: its claims and its configuration. It reports whether all of it exists. A
+// failure does not prevent the rest: a claim that cannot be expanded must not stop a change of the configuration, or other nodes.
+func (t *scope) mounts(ctx context.Context, n *observation.Node) (complete bool, err error) {
+	exist, err := t.claims(ctx, n)
+	if outdated(err) {
+		return false, err
+	}
+	failure := t.config(ctx, n)
+	if outdated(failure) {
+		return false, failure
+	}
+	return exist && failure == nil, errors.Join(err, failure)
 }
 
 // undecided reports whether no node may be created now, because the node ids or the identity of the cluster are uncertain or not

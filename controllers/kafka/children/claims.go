@@ -2,36 +2,47 @@ package children
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// claims creates the missing claims of a node, and expands claims. While the storage of the node is being replaced, it leaves all as
-// they are: they are created again when formatting is permitted, so that the pod finds them empty and the permission together.
-func (t *scope) claims(ctx context.Context, n *observation.Node) error {
+// claims creates the missing claims of a node, and expands claims. It reports whether all of them exist, also if one could not be
+// expanded. While the storage of the node is being replaced, it leaves all as they are: they are created again when formatting is
+// permitted, so that the pod finds them empty and the permission together.
+func (t *scope) claims(ctx context.Context, n *observation.Node) (exist bool, err error) {
 	if n.Recorded && n.Record.Replacing() {
-		return nil
+		return true, nil
 	}
 	wanted, err := t.snapshot.Rendered.Claims(n.ID)
 	if err != nil {
-		return err
+		return false, err
 	}
+	exist = true
+	var failures []error
 	for _, want := range wanted {
 		have := observation.Named(t.snapshot.Objects.Claims, want.Name)
-		if err := t.claim(ctx, want, have); err != nil {
-			return err
+		err := t.claim(ctx, want, have)
+		if outdated(err) {
+			return false, err
 		}
+		exist = exist && (have != nil || err == nil)
+		failures = append(failures, err)
 	}
-	return nil
+	return exist, errors.Join(failures...)
 }
 
 func (t *scope) claim(ctx context.Context, want, have *corev1.PersistentVolumeClaim) error {
@@ -42,20 +53,40 @@ func (t *scope) claim(ctx context.Context, want, have *corev1.PersistentVolumeCl
 		}
 		return t.create(ctx, want)
 	}
-	size := want.Spec.Resources.Requests[corev1.ResourceStorage]
-	grows := size.Cmp(requested(have)) > 0
-	if have.DeletionTimestamp != nil || !grows && !metaBehind(have, want) && t.ownedAsWanted(have, want) {
+	if have.DeletionTimestamp != nil {
+		return nil
+	}
+	if metaBehind(have, want) || !t.ownedAsWanted(have, want) {
+		have = have.DeepCopy()
+		catchUp(have, want)
+		if err := t.ownClaim(have, want); err != nil {
+			return err
+		}
+		if err := t.write.Update(ctx, have); err != nil {
+			return err
+		}
+	}
+	return t.expand(ctx, want, have)
+}
+
+// expand expands a claim. It is a write of its own, so that a refusal does not keep the annotation back that says whether the claim is
+// to be deleted. The API server refuses an expansion because of the storage class or of a quota, for all claims of the class alike:
+// after a refusal no other claim of the class is tried in this reconcile. A refusal is ErrWait, without back-off: a scale-up, which
+// takes several reconciles, must not wait for it.
+func (t *scope) expand(ctx context.Context, want, have *corev1.PersistentVolumeClaim) error {
+	from, to, class := requested(have), requested(want), ptr.Deref(have.Spec.StorageClassName, "")
+	if to.Cmp(from) <= 0 || slices.Contains(t.refused, class) {
 		return nil
 	}
 	have = have.DeepCopy()
-	catchUp(have, want)
-	if grows {
-		have.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: size}
-	}
-	if err := t.ownClaim(have, want); err != nil {
+	have.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: to}
+	err := t.write.Update(ctx, have)
+	if !apierrors.IsForbidden(err) && !apierrors.IsInvalid(err) {
 		return err
 	}
-	return t.write.Update(ctx, have)
+	t.refused = append(t.refused, class)
+	return fmt.Errorf("expanding PersistentVolumeClaim %s from %s to %s: %w: %w. If its storage class does not expand volumes, set the size back, or make another pool",
+		have.Name, from.String(), to.String(), lifecycle.ErrWait, err)
 }
 
 func requested(claim *corev1.PersistentVolumeClaim) resource.Quantity {

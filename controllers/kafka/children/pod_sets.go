@@ -151,8 +151,8 @@ func (t *scope) emptyPodSets(ctx context.Context) error {
 	return nil
 }
 
-// entries adds the entries of a pool's new nodes to its StrimziPodSet.
-func (t *scope) entries(ctx context.Context, pool string, version string) error {
+// entries adds the entries of a pool's new nodes to its StrimziPodSet, except of those that are incomplete.
+func (t *scope) entries(ctx context.Context, pool, version string, incomplete []int32) error {
 	set := observation.Named(t.snapshot.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
 	if set != nil && set.DeletionTimestamp != nil {
 		return nil
@@ -160,7 +160,7 @@ func (t *scope) entries(ctx context.Context, pool string, version string) error 
 	var added []corev1beta2.PodEntry
 	for i := range t.snapshot.Nodes {
 		n := &t.snapshot.Nodes[i]
-		if version == "" || n.Pool != pool || !n.Wanted || n.Entry.Exists || n.Pod.Exists || !n.Recorded || n.Record.Started() {
+		if version == "" || n.Pool != pool || !n.Wanted || n.Entry.Exists || n.Pod.Exists || !n.Recorded || n.Record.Started() || slices.Contains(incomplete, n.ID) {
 			continue
 		}
 		entry, err := t.snapshot.Entry(n, version)

@@ -35,6 +35,8 @@ type scope struct {
 	kafka    *kafkav1beta2.Kafka
 	snapshot *observation.Snapshot
 	write    lifecycle.Writer
+	// refused are the storage classes of which the API server has refused to expand a claim.
+	refused []string
 }
 
 // owned sets the cluster as the controlling owner of the object. It replaces the owner reference of an earlier resource of the
