@@ -133,14 +133,17 @@ func PoolEqual(a, b *kafkav1beta2.KafkaNodePoolStatus) bool {
 		})
 }
 
-// poolWarnings returns the warnings about one pool for its own status: about its ids, about parts that are not applied, and about
-// unused fields.
+// poolWarnings returns the warnings about one pool for its own status: about its ids, about parts that are not applied, about
+// storage that is not changed, and about unused fields.
 func poolWarnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool, left []nodeids.Warning) []metav1.Condition {
 	w := warned{}
 	for _, warning := range slices.Concat(v.IDs.Warnings, left) {
 		if warning.Pool == pool.Name {
 			w.add(warning.Reason, warning.Message)
 		}
+	}
+	if text := keptStorage(v, pool); text != "" {
+		w.add(ReasonStorage, text)
 	}
 	if fields := observation.Derived(k, v, "unused fields of pools", unusedFieldsOfPools)[pool.Name]; len(fields) > 0 {
 		w.add(ReasonUnusedField, "nothing is done with "+strings.Join(fields, ", "))

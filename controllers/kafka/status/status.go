@@ -55,12 +55,12 @@ func Project(k *kafkav1beta2.Kafka, v *observation.Snapshot, request lifecycle.P
 	}
 	decided := decide(k, v)
 	settled := versionSettled(k, v, &decided)
-	ready, components := podsReady(v), componentsReady(k, v)
-	succeeded := settled.Status == metav1.ConditionTrue && ready.Status == metav1.ConditionTrue && components.Status == metav1.ConditionTrue
+	own := []metav1.Condition{settled, podsReady(v), componentsReady(k, v), volumesExpanded(v)}
+	succeeded := !slices.ContainsFunc(own, func(c metav1.Condition) bool { return c.Status != metav1.ConditionTrue })
 	if succeeded && request.Applied && atRest(&s.Status) {
 		s.OperatorLastSuccessfulVersion = v.Options.OperatorVersion
 	}
-	return append(warnings(k, v, &decided), available(v), settled, ready, components)
+	return append(append(warnings(k, v, &decided), available(v)), own...)
 }
 
 // Equal compares the fields that Project sets.

@@ -39,6 +39,9 @@ func warnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *decision.
 	for _, w := range unsupportedChanges(v) {
 		add(w.Reason, w.Message)
 	}
+	for _, text := range keptStorageOf(v) {
+		add(ReasonStorage, text)
+	}
 	if len(v.Defects) > 0 {
 		add("UnreadableObject", roll.Names(v.Defects))
 	}

@@ -1,0 +1,170 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// ReasonVolumesNotExpanded is the reason of Ready while a volume is smaller than the spec declares it.
+const ReasonVolumesNotExpanded = "VolumesNotExpanded"
+
+// volumesExpanded sets Ready to false while the volume of a desired node is smaller than declared. The size of a volume is the capacity
+// that its claim reports: a claim that was only written says nothing about it.
+func volumesExpanded(v *observation.Snapshot) metav1.Condition {
+	var small []string
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if !n.Wanted {
+			continue
+		}
+		for want, have := range claims(v, n) {
+			if text := expansion(want, have); text != "" {
+				small = append(small, text)
+			}
+		}
+	}
+	if len(small) == 0 {
+		return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionTrue, Reason: "VolumesExpanded"}
+	}
+	return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: ReasonVolumesNotExpanded, Message: roll.Names(small)}
+}
+
+// claims iterates over the claims of a node that exist and are declared: as rendered, and as observed.
+func claims(v *observation.Snapshot, n *observation.Node) func(func(want, have *corev1.PersistentVolumeClaim) bool) {
+	return func(yield func(want, have *corev1.PersistentVolumeClaim) bool) {
+		if v.Rendered == nil || v.Pool(n.Pool) == nil {
+			return
+		}
+		rendered, err := v.Rendered.Claims(n.ID)
+		if err != nil {
+			return // Apply reports it
+		}
+		for _, want := range rendered {
+			if have := observation.Named(v.Objects.Claims, want.Name); have != nil && have.DeletionTimestamp == nil && !yield(want, have) {
+				return
+			}
+		}
+	}
+}
+
+// expansion describes what a volume that is smaller than declared waits for; empty if it is large enough. A claim without a capacity is
+// not bound yet, and its pod is not ready.
+func expansion(want, have *corev1.PersistentVolumeClaim) string {
+	size, declared := have.Status.Capacity[corev1.ResourceStorage], want.Spec.Resources.Requests[corev1.ResourceStorage]
+	if size.IsZero() || size.Cmp(declared) >= 0 {
+		return ""
+	}
+	return fmt.Sprintf("PersistentVolumeClaim %s has %s of %s: %s", have.Name, size.String(), declared.String(), expanding(have))
+}
+
+// expanding returns what Kubernetes reports of the expansion of a claim.
+func expanding(claim *corev1.PersistentVolumeClaim) string {
+	var parts []string
+	if state := claim.Status.AllocatedResourceStatuses[corev1.ResourceStorage]; state != "" {
+		parts = append(parts, string(state))
+	}
+	pending := false
+	for i := range claim.Status.Conditions {
+		c := &claim.Status.Conditions[i]
+		switch c.Type {
+		case corev1.PersistentVolumeClaimResizing, corev1.PersistentVolumeClaimFileSystemResizePending,
+			corev1.PersistentVolumeClaimControllerResizeError, corev1.PersistentVolumeClaimNodeResizeError:
+		default:
+			continue
+		}
+		if c.Status != corev1.ConditionTrue {
+			continue
+		}
+		pending = pending || c.Type == corev1.PersistentVolumeClaimFileSystemResizePending
+		text := string(c.Type)
+		if c.Message != "" {
+			text += ": " + strings.TrimSuffix(c.Message, ".")
+		}
+		parts = append(parts, text)
+	}
+	switch {
+	case len(parts) == 0:
+		return "nothing reports that it is being expanded. If its storage class does not expand volumes, set the size back"
+	case pending:
+		parts = append(parts, "if it lasts, restart the pod with the annotation strimzi.io/manual-rolling-update=true")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// keptStorage returns what the storage of a pool declares and its existing claims do not get: a smaller size, or another class. It is
+// empty if there is nothing.
+func keptStorage(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool) string {
+	var larger, classes []string
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if n.Pool != pool.Name || !n.Wanted {
+			continue
+		}
+		for want, have := range claims(v, n) {
+			if text := shrinks(want, have); text != "" {
+				larger = append(larger, text)
+			}
+			if text := changesClass(want, have); text != "" {
+				classes = append(classes, text)
+			}
+		}
+	}
+	var parts []string
+	if len(larger) > 0 {
+		parts = append(parts, "a smaller size than these have: "+roll.Names(larger))
+	}
+	if len(classes) > 0 {
+		parts = append(parts, "another storage class than these have: "+roll.Names(classes))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("KafkaNodePool %s declares %s. PersistentVolumeClaims that exist stay as they are. Set it back, or make another pool with it, move the replicas there and scale this one down",
+		pool.Name, strings.Join(parts, ", and "))
+}
+
+// shrinks names a claim that is larger than declared. A claim that asks for more than it has, because its expansion failed, counts with
+// what it has: its user may have set the size back.
+func shrinks(want, have *corev1.PersistentVolumeClaim) string {
+	size, declared := have.Spec.Resources.Requests[corev1.ResourceStorage], want.Spec.Resources.Requests[corev1.ResourceStorage]
+	if bound := have.Status.Capacity[corev1.ResourceStorage]; !bound.IsZero() && bound.Cmp(size) < 0 {
+		size = bound
+	}
+	if size.Cmp(declared) <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s (%s, declared %s)", have.Name, size.String(), declared.String())
+}
+
+// changesClass names a claim of another class than declared. Without a declared class a claim has that of the cluster from when it was
+// created.
+func changesClass(want, have *corev1.PersistentVolumeClaim) string {
+	declared, class := want.Spec.StorageClassName, have.Spec.StorageClassName
+	switch {
+	case declared == nil || class != nil && *class == *declared:
+		return ""
+	case class == nil:
+		return fmt.Sprintf("%s (none, declared %s)", have.Name, *declared)
+	}
+	return fmt.Sprintf("%s (%s, declared %s)", have.Name, *class, *declared)
+}
+
+// keptStorageOf returns a text for each pool with such storage.
+func keptStorageOf(v *observation.Snapshot) []string {
+	var out []string
+	for _, pool := range v.Objects.Pools {
+		if text := keptStorage(v, pool); text != "" {
+			out = append(out, text)
+		}
+	}
+	return slices.Clip(out)
+}
