@@ -120,7 +120,8 @@ type Setting struct {
 	Default *string `json:"default,omitempty"`
 }
 
-// Settings are the dynamic configurations of one broker by name. One that its release does not know is absent.
+// Settings are the dynamic configurations of one broker by name, and ConfigCordonedLogDirs while it is cordoned. One that its release does
+// not know is absent.
 type Settings map[string]Setting
 
 // Clone returns a copy. The values are never modified.
@@ -160,7 +161,11 @@ func DescribedNames() []string {
 	return names
 }
 
-// SettingsOf returns the settings for values that a broker reports. known reports whether its release knows a configuration.
+// SettingNames lists what is asked of a broker about its settings: DescribedNames, and whether it is cordoned.
+func SettingNames() []string { return append(DescribedNames(), ConfigCordonedLogDirs) }
+
+// SettingsOf returns the settings for values that a broker reports. known reports whether its release knows a configuration. The cordon
+// of the broker is one of them only while it is set.
 func SettingsOf(values *ConfigValues, known func(name string) bool) Settings {
 	settings := Settings{}
 	for _, name := range dynamic {
@@ -175,6 +180,9 @@ func SettingsOf(values *ConfigValues, known func(name string) bool) Settings {
 			setting.Cluster = &value
 		}
 		settings[name] = setting
+	}
+	if dirs := values[SourceBroker][ConfigCordonedLogDirs]; dirs != "" {
+		settings[ConfigCordonedLogDirs] = Setting{Broker: &dirs}
 	}
 	return settings
 }

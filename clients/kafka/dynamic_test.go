@@ -64,9 +64,11 @@ func TestSettingsOf(t *testing.T) {
 	values.Set(kafka.SourceBroker, "compression.type", "lz4")
 	values.Set(kafka.SourceDefault, "log.retention.hours", "168")
 	values.Set(kafka.SourceStatic, "log.retention.minutes", "1")
+	values.Set(kafka.SourceBroker, kafka.ConfigCordonedLogDirs, kafka.CordonedAll)
 	want := kafka.Settings{
-		"compression.type": {Broker: new("lz4"), Cluster: new("zstd"), Static: new("gzip"), Default: new("producer")},
-		"log.retention.ms": {Static: new("60000"), Default: new("604800000")},
+		"compression.type":          {Broker: new("lz4"), Cluster: new("zstd"), Static: new("gzip"), Default: new("producer")},
+		"log.retention.ms":          {Static: new("60000"), Default: new("604800000")},
+		kafka.ConfigCordonedLogDirs: {Broker: new(kafka.CordonedAll)},
 	}
 	got := kafka.SettingsOf(&values, func(name string) bool { return name == "compression.type" || name == "log.retention.ms" })
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -50,7 +50,7 @@ func StaticValues(properties map[string]string) []ConfigValue {
 }
 
 // DescribeSettings answers DescribeConfigs of the broker that is asked, with the values of the configurations in
-// client.DescribedNames by source.
+// client.SettingNames by source.
 func (c *Cluster) DescribeSettings(via int32) (client.ConfigValues, error) {
 	n, err := c.answering(via)
 	if err != nil {
@@ -65,6 +65,9 @@ func (c *Cluster) DescribeSettings(via int32) (client.ConfigValues, error) {
 			case via:
 				answer.Set(client.SourceBroker, v.Name, v.Value)
 			}
+		}
+		if slices.Contains(c.Cordoned, via) {
+			answer.Set(client.SourceBroker, client.ConfigCordonedLogDirs, client.CordonedAll)
 		}
 		for _, v := range n.Static {
 			answer.Set(client.SourceStatic, v.Name, v.Value)

@@ -20,7 +20,7 @@ func (c *Client) Settings(ctx context.Context, broker int32) (kafka.Settings, er
 		err := c.broker(ctx, broker, func(b *sarama.Broker) error {
 			resp, err := b.DescribeConfigs(&sarama.DescribeConfigsRequest{
 				Version: 2, IncludeSynonyms: true,
-				Resources: []*sarama.ConfigResource{{Type: sarama.BrokerResource, Name: name, ConfigNames: kafka.DescribedNames()}},
+				Resources: []*sarama.ConfigResource{{Type: sarama.BrokerResource, Name: name, ConfigNames: kafka.SettingNames()}},
 			})
 			if err != nil {
 				return err

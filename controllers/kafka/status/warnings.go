@@ -45,7 +45,7 @@ func warnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *decision.
 	if len(v.Defects) > 0 {
 		add("UnreadableObject", roll.Names(v.Defects))
 	}
-	for _, problem := range []*transitions.Problem{newerDefault(k, v), olderMetadata(k, v), unprotected(k, v), foreignBrokers(v), refusedDrain(k, v)} {
+	for _, problem := range []*transitions.Problem{newerDefault(k, v), olderMetadata(k, v), unprotected(k, v), foreignBrokers(v), refusedDrain(k, v), cordonedBrokers(k, v)} {
 		if problem != nil {
 			add(string(problem.Reason), problem.Message)
 		}
@@ -76,6 +76,16 @@ func decisionWarnings(v *observation.Snapshot, decided *decision.Decision) []dec
 	})
 }
 
+// previous returns the warning that the status shows for the reason; nil if there is none.
+func previous(k *kafkav1beta2.Kafka, reason transitions.Reason) *transitions.Problem {
+	for _, c := range k.Status.Conditions {
+		if c.Type == lifecycle.Warning && c.Reason == string(reason) {
+			return &transitions.Problem{Reason: reason, Message: c.Message}
+		}
+	}
+	return nil
+}
+
 const reasonUnprotected = "UnprotectedPartitions"
 
 // unprotected returns a warning about partitions that no restart can keep available. If partitions were not observed, it keeps the
@@ -83,12 +93,7 @@ const reasonUnprotected = "UnprotectedPartitions"
 func unprotected(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
 	partitions, ok := observation.Known(v.Partitions)
 	if !ok {
-		for _, c := range k.Status.Conditions {
-			if c.Type == lifecycle.Warning && c.Reason == reasonUnprotected {
-				return transitions.Problemf(reasonUnprotected, "%s", c.Message)
-			}
-		}
-		return nil
+		return previous(k, reasonUnprotected)
 	}
 	var names []string
 	for _, p := range partitions.Suspect {

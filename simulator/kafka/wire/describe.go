@@ -219,7 +219,7 @@ func described(values *client.ConfigValues, names []string) []kmsg.DescribeConfi
 	}
 	var out []kmsg.DescribeConfigsResponseResourceConfig
 	for _, name := range names {
-		if !slices.Contains(client.DescribedNames(), name) {
+		if !slices.Contains(client.SettingNames(), name) {
 			continue
 		}
 		entry := kmsg.NewDescribeConfigsResponseResourceConfig()
