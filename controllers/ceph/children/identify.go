@@ -26,6 +26,7 @@ func (t *scope) identify(ctx context.Context) error {
 	}
 	t.detected(next)
 	t.served(next)
+	t.remake(next)
 	t.adopt(next)
 	return t.store(ctx, next)
 }
@@ -185,6 +186,18 @@ func (t *scope) served(next *record.Record) {
 				next.Daemons[name] = d
 			}
 		}
+	}
+}
+
+// remake permits to make the lost data of a monitor again, once for each approval. The permission is withdrawn when it serves.
+func (t *scope) remake(next *record.Record) {
+	for _, l := range facts.Losses(t.snapshot) {
+		if !facts.Remake(t.cluster, t.snapshot, &l) {
+			continue
+		}
+		one := next.Daemons[l.Daemon.Name.String()]
+		one.Format, one.Remade = record.FormatAllowed, one.Remade+1
+		next.Daemons[l.Daemon.Name.String()] = one
 	}
 }
 

@@ -39,6 +39,8 @@ type Daemon struct {
 	Address string `json:"address,omitempty"`
 	// Format is whether the data of a monitor or an OSD may be formatted.
 	Format Format `json:"format,omitempty"`
+	// Remade is how often it was approved to make lost data again. An approval names the next number, so that it holds for one loss.
+	Remade int `json:"remade,omitempty"`
 	// Slot is the storage of an OSD.
 	Slot string `json:"slot,omitempty"`
 	// Authorized means that Ceph knows its key.

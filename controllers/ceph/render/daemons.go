@@ -6,13 +6,16 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/record"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 )
 
 func (d *daemon) mon() {
 	self := d.Record.Daemons[d.Name.String()].Address
 	d.on(d.runs.Node)
-	d.hostData(path.Join(d.Cluster.Spec.DataDirHostPath, d.Cluster.Namespace+"-"+d.Cluster.Name, "mon-"+d.Name.ID))
+	d.hostData(monDirectory(d.Cluster, d.Name))
 	// Data without the mark is of a monitor that ended while it made it, unless it has served. What it made is removed, and made again.
 	mark := d.directory() + "/formatted"
 	exists := fmt.Sprintf(`test -e %s/store.db && { test -e %s || test "$(cat %s/format)" != %s; }`, d.directory(), mark, recordDir, record.FormatAllowed)
@@ -25,6 +28,22 @@ func (d *daemon) mon() {
 	}
 	// The Service forgets the pod before the process ends: connections of other monitors to it would otherwise hang.
 	d.main.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 2}}}
+}
+
+// monDirectory is the directory of a monitor on its host.
+func monDirectory(c *cephv1.Cluster, mon ceph.Daemon) string {
+	return path.Join(c.Spec.DataDirHostPath, c.Namespace+"-"+c.Name, "mon-"+mon.ID)
+}
+
+// Storage returns where the data of a monitor or an OSD is, in words.
+func Storage(c *cephv1.Cluster, d daemons.Daemon, node string) string {
+	switch {
+	case d.Name.Type == ceph.TypeMon:
+		return "the directory " + monDirectory(c, d.Name) + " on " + node
+	case d.Claims != nil:
+		return "the volume claim " + claimName(c.Name, d.Slot)
+	}
+	return "the directory " + d.Path + " on " + d.Node
 }
 
 func (d *daemon) mgr() {

@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"maps"
 	"path"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -117,6 +118,16 @@ func (d *daemon) init(name, script string) corev1.Container {
 	}
 }
 
+// How the init container reports lost data: it exits with the code, and its message begins with the marker.
+const (
+	// FormatContainer is its name.
+	FormatContainer = "format-data"
+	// ExitStorage is its exit code.
+	ExitStorage = 64
+	// StorageLostMarker is the beginning of its message.
+	StorageLostMarker = "StorageLost:"
+)
+
 // format adds the init container that makes the data of the daemon, once. Data that has been lost is not made again: several monitors
 // with new data would found another cluster.
 func (d *daemon) format(exists, mkfs string) {
@@ -125,10 +136,10 @@ func (d *daemon) format(exists, mkfs string) {
 	}}})
 	script := strings.Join([]string{
 		"if " + exists + "; then exit 0; fi",
-		`if [ "$(cat ` + recordDir + `/format)" != ` + string(record.FormatAllowed) + ` ]; then echo "StorageLost: the data of ` + d.Name.String() + ` is gone, and is not made again"; exit 1; fi`,
+		`if [ "$(cat ` + recordDir + `/format)" != ` + string(record.FormatAllowed) + ` ]; then echo "` + StorageLostMarker + ` the data of ` + d.Name.String() + ` is gone"; exit ` + strconv.Itoa(ExitStorage) + `; fi`,
 		mkfs,
 	}, "\n")
-	c := d.init("format-data", script)
+	c := d.init(FormatContainer, script)
 	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volumeStore, MountPath: recordDir, ReadOnly: true})
 	d.pod.InitContainers = append(d.pod.InitContainers, c)
 }

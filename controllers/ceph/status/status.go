@@ -23,6 +23,9 @@ import (
 // VersionSettled is true once every daemon runs what the spec asks for.
 const VersionSettled = "VersionSettled"
 
+// StorageLost is the reason of Ready and of a Warning while the data of a monitor or an OSD is lost.
+const StorageLost = "StorageLost"
+
 // Project sets the fields of the status, and returns the conditions of the kind. Fields that the snapshot does not contain keep their
 // values.
 func Project(c *cephv1.Cluster, s *observation.Snapshot, _ lifecycle.ProjectRequest) []metav1.Condition {
@@ -46,7 +49,22 @@ func Project(c *cephv1.Cluster, s *observation.Snapshot, _ lifecycle.ProjectRequ
 			out[0].Reason, out[0].Message = string(decided.Problem.Reason), decided.Problem.Message
 		}
 	}
-	return out
+	return append(out, lost(c, s)...)
+}
+
+// lost is the Warning that says whose data is lost, where it was, and what can be done.
+func lost(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
+	var remedies []string
+	for _, l := range facts.Losses(s) {
+		remedies = append(remedies, l.Remedy(c, s))
+	}
+	if len(remedies) == 0 {
+		return nil
+	}
+	if len(remedies) > 3 {
+		remedies = append(remedies[:3], fmt.Sprintf("%d others have lost their data", len(remedies)-3))
+	}
+	return []metav1.Condition{{Type: lifecycle.Warning, Status: metav1.ConditionTrue, Reason: StorageLost, Message: strings.Join(remedies, ". ")}}
 }
 
 func report(c *cephv1.Cluster) *cephv1.CephStatus {
@@ -179,6 +197,9 @@ func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.
 	}
 	if len(down) > 3 {
 		down = append(down[:3], fmt.Sprintf("%d others", len(down)-3))
+	}
+	if len(facts.Losses(s)) > 0 {
+		out.Reason = StorageLost
 	}
 	out.Message = "not serving: " + strings.Join(down, ", ")
 	return out

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -49,6 +48,8 @@ type World struct {
 	Images map[string]versions.Version
 	// Broken reports whether the container of a daemon does not start with an image. Optional.
 	Broken func(d cephclient.Daemon, image string) bool
+	// Empty are the daemons whose data was lost. It is made again if the record of the cluster permits that. Optional.
+	Empty map[cephclient.Daemon]bool
 	// Started records each start of a daemon. While steps may run it is accessed under the lock of Ceph, in Ceph.Do.
 	Started []Start
 	// Replacing is called before a pod is ended because its Deployment was changed. Optional.
@@ -228,8 +229,16 @@ func (w *World) pod(owner client.Object, kind string, of *corev1.PodTemplateSpec
 		},
 		Spec: *of.Spec.DeepCopy(),
 	}
-	p.Spec.NodeName = "simulated"
+	p.Spec.NodeName = nodeOf(&p.Spec)
 	return p
+}
+
+// nodeOf returns the node that a pod is bound to. Other pods are on one node.
+func nodeOf(pod *corev1.PodSpec) string {
+	if node, bound := pod.NodeSelector[corev1.LabelHostname]; bound {
+		return node
+	}
+	return "simulated"
 }
 
 func daemonOf(p *corev1.Pod) cephclient.Daemon {
@@ -258,6 +267,10 @@ func (w *World) run(ctx context.Context, p *corev1.Pod, now time.Time) error {
 		return w.waits(ctx, p, "ImagePullBackOff")
 	case w.Broken != nil && w.Broken(d, p.Spec.Containers[0].Image):
 		return w.waits(ctx, p, "CrashLoopBackOff")
+	case w.Empty[d]:
+		if made, err := w.format(ctx, p, now); err != nil || !made {
+			return err
+		}
 	}
 	if d.Type == "" { // it runs no daemon
 		return w.started(ctx, p, now)
@@ -303,38 +316,4 @@ func (w *World) waits(ctx context.Context, p *corev1.Pod, reason string) error {
 	p.Status.Phase = corev1.PodPending
 	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
 	return w.Client.Status().Update(ctx, p)
-}
-
-// job runs the pod of a Job that detects a version. It fails when its time is over.
-func (w *World) job(ctx context.Context, j *batchv1.Job, pods []corev1.Pod, now time.Time) error {
-	at := slices.IndexFunc(pods, func(p corev1.Pod) bool { return metav1.IsControlledBy(&p, j) })
-	if at < 0 {
-		return w.Client.Create(ctx, w.pod(j, "Job", &j.Spec.Template, ""))
-	}
-	p := &pods[at]
-	version, pulled := w.version(p.Spec.Containers[0].Image)
-	switch {
-	case len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Terminated != nil:
-		return nil
-	case pulled:
-		text := "not found"
-		if !version.IsZero() {
-			text = fmt.Sprintf("ceph version %s (%s) simulated (stable)\n", version, version.Commit)
-		}
-		p.Status.Phase = corev1.PodSucceeded
-		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
-			Name: p.Spec.Containers[0].Name, ImageID: p.Spec.Containers[0].Image + "@sha256:" + strings.Repeat("5", 64),
-			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: text}},
-		}}
-		return w.Client.Status().Update(ctx, p)
-	}
-	if err := w.waits(ctx, p, "ImagePullBackOff"); err != nil {
-		return err
-	}
-	limit := j.Spec.ActiveDeadlineSeconds
-	if limit == nil || now.Sub(j.CreationTimestamp.Time) < time.Duration(*limit)*time.Second || len(j.Status.Conditions) > 0 {
-		return nil
-	}
-	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonDeadlineExceeded}}
-	return w.Client.Status().Update(ctx, j)
 }

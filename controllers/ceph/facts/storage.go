@@ -1,0 +1,132 @@
+package facts
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+)
+
+// Approve permits to make the lost data of one monitor again: format-storage=<monitor>/<number of the loss>. The condition shows the value.
+const Approve = "detent.dev/approve"
+
+const approveFormat = "format-storage="
+
+// Loss is a monitor or an OSD whose data was lost after it had served.
+type Loss struct {
+	Daemon daemons.Daemon
+	// Node on which its pod is.
+	Node string
+	// Since is when the loss was last found. What Ceph reported before is no evidence.
+	Since time.Time
+	// Approval is the value of the annotation that approves to make the data again; empty for an OSD.
+	Approval string
+}
+
+// Losses returns the daemons whose data was lost, in the order of their declaration. That is positive evidence alone: the init container
+// found no data, and the record forbids to make it.
+func Losses(s *observation.Snapshot) (out []Loss) {
+	if s.Record == nil {
+		return nil
+	}
+	for _, d := range s.Declared {
+		one := s.Record.Daemons[d.Name.String()]
+		pod, of := s.Pods[d.Name], s.Deployments[d.Name]
+		if one.Format != record.FormatDone || pod == nil || of == nil || pod.DeletionTimestamp != nil || !render.Current(pod, of) {
+			continue
+		}
+		end := foundNothing(pod)
+		if end == nil {
+			continue
+		}
+		l := Loss{Daemon: d, Node: pod.Spec.NodeName, Since: end.FinishedAt.Time}
+		if d.Name.Type == ceph.TypeMon {
+			l.Approval = fmt.Sprintf("%s%s/%d", approveFormat, d.Name, one.Remade+1)
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+// foundNothing returns the last end of the init container that makes the data if it found that the data is gone; nil otherwise.
+func foundNothing(pod *corev1.Pod) *corev1.ContainerStateTerminated {
+	at := slices.IndexFunc(pod.Status.InitContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == render.FormatContainer })
+	if at < 0 {
+		return nil
+	}
+	status := &pod.Status.InitContainerStatuses[at]
+	end := status.State.Terminated
+	if end == nil {
+		end = status.LastTerminationState.Terminated
+	}
+	if end == nil || end.ExitCode != render.ExitStorage || !strings.HasPrefix(strings.TrimSpace(end.Message), render.StorageLostMarker) {
+		return nil
+	}
+	return end
+}
+
+// Remake reports whether the lost data of a monitor may be made again: that is approved, and a quorum without the monitor holds
+// everything, by a reading since the loss.
+func Remake(c *cephv1.Cluster, s *observation.Snapshot, l *Loss) bool {
+	m, known := observation.Known(s.Cluster)
+	// The maps may show for some seconds a monitor that has ended.
+	recent := known && !s.Cluster.At().Before(l.Since.Add(mapsSettle))
+	return recent && l.Approval != "" && c.Annotations[Approve] == l.Approval && alone(&m.Quorum, l.Daemon.Name.ID) == ""
+}
+
+// mapsSettle is how long the maps may show a monitor that has ended.
+const mapsSettle = 10 * time.Second
+
+// alone is why the other monitors are no quorum that holds everything; empty if they are one. A quorum is a majority of all monitors: each
+// later majority contains one that holds what was committed.
+func alone(q *ceph.Quorum, lost string) string {
+	switch {
+	case slices.Contains(q.Members, lost):
+		return "mon." + lost + " still counts as one of the quorum"
+	case !slices.Contains(q.Monitors, lost):
+		return "mon." + lost + " is no monitor of the cluster any more"
+	case 2*len(q.Members) <= len(q.Monitors):
+		return "the other monitors are no quorum"
+	}
+	return ""
+}
+
+// Remedy says what was lost and what can be done.
+func (l *Loss) Remedy(c *cephv1.Cluster, s *observation.Snapshot) string {
+	name := l.Daemon.Name
+	text := fmt.Sprintf("%s has lost its data: nothing is left in %s. ", name, render.Storage(c, l.Daemon, l.Node))
+	if l.Daemon.Claims != nil {
+		text = fmt.Sprintf("%s on %s has lost its data: nothing is left in %s. ", name, l.Node, render.Storage(c, l.Daemon, l.Node))
+	}
+	text += "Bring it back with its data; or, if it is gone for good, "
+	if name.Type == ceph.TypeOSD {
+		return text + "remove the OSD with ceph osd purge " + name.ID + " --yes-i-really-mean-it once the placement groups are complete without it: a new OSD takes its place"
+	}
+	if why := l.refusal(s); why != "" {
+		return text + "bring back the others first: the data is made again only against a quorum of them, and " + why
+	}
+	return text + fmt.Sprintf("approve to make it again from the other monitors: kubectl annotate clusters.ceph.rook.io %s -n %s --overwrite %s=%s", c.Name, c.Namespace, Approve, l.Approval)
+}
+
+// refusal is why the data of a monitor cannot be made again; empty if that is possible or will be known in a moment.
+func (l *Loss) refusal(s *observation.Snapshot) string {
+	m, known := observation.Known(s.Cluster)
+	switch {
+	case !s.Cluster.Asked(): // while the cluster is paused
+		return ""
+	case !known:
+		return "Ceph does not answer"
+	case s.Cluster.At().Before(l.Since.Add(mapsSettle)):
+		return ""
+	}
+	return alone(&m.Quorum, l.Daemon.Name.ID)
+}

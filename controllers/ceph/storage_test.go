@@ -1,0 +1,133 @@
+package ceph_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	"github.com/detent-dev/detent/controllers/ceph/status"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	simulated "github.com/detent-dev/detent/simulator/ceph"
+)
+
+// lose removes the data of daemons, and their pods.
+func (r *rig) lose(names ...cephclient.Daemon) {
+	r.t.Helper()
+	r.world.Empty = map[cephclient.Daemon]bool{}
+	var all corev1.PodList
+	r.must(r.client.List(context.Background(), &all, client.InNamespace(r.key().Namespace)))
+	for _, d := range names {
+		r.world.Empty[d] = true
+		for i := range all.Items {
+			if of, _ := render.DaemonOf(all.Items[i].Labels); of == d {
+				r.must(r.client.Delete(context.Background(), &all.Items[i]))
+			}
+		}
+	}
+	r.ceph.Do(func(c *simulated.Cluster) {
+		for _, d := range names {
+			c.Stop(d)
+		}
+	})
+}
+
+// lost returns the Warning about lost data; empty if there is none.
+func (r *rig) lost() string {
+	for _, c := range r.get().Status.Conditions {
+		if c.Type == lifecycle.Warning && c.Reason == status.StorageLost {
+			return c.Message
+		}
+	}
+	return ""
+}
+
+func (r *rig) approve(value string) {
+	r.t.Helper()
+	r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{facts.Approve: value} })
+}
+
+// stays fails if lost data is made again within two minutes.
+func (r *rig) stays(why string, names ...cephclient.Daemon) {
+	r.t.Helper()
+	for range 120 {
+		r.step()
+	}
+	for _, d := range names {
+		if one := r.record().Daemons[d.String()]; one.Format != record.FormatDone || !r.world.Empty[d] {
+			r.t.Fatalf("%s: the data of %s is made again: %+v", why, d, one)
+		}
+	}
+}
+
+func mon(id string) cephclient.Daemon { return cephclient.Daemon{Type: cephclient.TypeMon, ID: id} }
+
+// TestKindMakesTheDataOfAMonitorAgain makes it again once for each approval, and the monitor joins the others.
+func TestKindMakesTheDataOfAMonitorAgain(t *testing.T) {
+	r := launched(t, "16")
+	r.lose(mon("b"))
+	r.until("the loss", time.Minute, func() bool { return r.lost() != "" })
+	r.stays("not approved", mon("b"))
+	node := r.record().Daemons["mon.b"].Node
+	for _, want := range []string{
+		"mon.b has lost its data: nothing is left in the directory /var/lib/rook/rook-ceph-rook-ceph/mon-b on simulated",
+		"kubectl annotate clusters.ceph.rook.io rook-ceph -n rook-ceph --overwrite detent.dev/approve=format-storage=mon.b/1",
+	} {
+		if want = strings.ReplaceAll(want, "simulated", node); !strings.Contains(r.lost(), want) {
+			t.Errorf("shown %q, want %q", r.lost(), want)
+		}
+	}
+	if ready := r.reason(lifecycle.Ready); ready != status.StorageLost {
+		t.Errorf("Ready has the reason %s", ready)
+	}
+	r.approve("format-storage=mon.b/2")
+	r.stays("approved for another loss", mon("b"))
+	r.approve("format-storage=mon.b/1")
+	r.until("the monitor", 2*time.Minute, func() bool {
+		one := r.record().Daemons["mon.b"]
+		return r.settled("16")() && r.lost() == "" && one.Format == record.FormatDone && one.Remade == 1
+	})
+	r.lose(mon("b"))
+	r.until("the second loss", time.Minute, func() bool { return strings.Contains(r.lost(), "format-storage=mon.b/2") })
+	r.stays("approved for the first loss", mon("b"))
+}
+
+// TestKindFoundsNoClusterOfEmptyMonitors makes nothing again while the monitors with data are no quorum, whatever is approved.
+func TestKindFoundsNoClusterOfEmptyMonitors(t *testing.T) {
+	r := launched(t, "16")
+	r.lose(mon("a"), mon("b"))
+	r.approve("format-storage=mon.a/1")
+	r.until("the loss", time.Minute, func() bool {
+		return strings.Contains(r.lost(), "only against a quorum of them, and Ceph does not answer")
+	})
+	r.stays("without a quorum", mon("a"), mon("b"))
+}
+
+// TestKindShowsTheLossOfAnOSD names the way out.
+func TestKindShowsTheLossOfAnOSD(t *testing.T) {
+	r := launched(t, "16")
+	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "0"}
+	r.lose(osd)
+	want := "osd.0 on simulated has lost its data: nothing is left in the volume claim rook-ceph-osd-set-0. " +
+		"Bring it back with its data; or, if it is gone for good, remove the OSD with ceph osd purge 0 --yes-i-really-mean-it"
+	r.until("the loss", time.Minute, func() bool { return strings.Contains(r.lost(), want) })
+	r.approve("format-storage=osd.0/1")
+	r.stays("an OSD", osd)
+}
+
+func (r *rig) reason(kind string) string {
+	for _, c := range r.get().Status.Conditions {
+		if c.Type == kind {
+			return c.Reason
+		}
+	}
+	return ""
+}

@@ -1,0 +1,47 @@
+package pods
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// job runs the pod of a Job that detects a version. It fails when its time is over.
+func (w *World) job(ctx context.Context, j *batchv1.Job, pods []corev1.Pod, now time.Time) error {
+	at := slices.IndexFunc(pods, func(p corev1.Pod) bool { return metav1.IsControlledBy(&p, j) })
+	if at < 0 {
+		return w.Client.Create(ctx, w.pod(j, "Job", &j.Spec.Template, ""))
+	}
+	p := &pods[at]
+	version, pulled := w.version(p.Spec.Containers[0].Image)
+	switch {
+	case len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Terminated != nil:
+		return nil
+	case pulled:
+		text := "not found"
+		if !version.IsZero() {
+			text = fmt.Sprintf("ceph version %s (%s) simulated (stable)\n", version, version.Commit)
+		}
+		p.Status.Phase = corev1.PodSucceeded
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
+			Name: p.Spec.Containers[0].Name, ImageID: p.Spec.Containers[0].Image + "@sha256:" + strings.Repeat("5", 64),
+			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: text}},
+		}}
+		return w.Client.Status().Update(ctx, p)
+	}
+	if err := w.waits(ctx, p, "ImagePullBackOff"); err != nil {
+		return err
+	}
+	limit := j.Spec.ActiveDeadlineSeconds
+	if limit == nil || now.Sub(j.CreationTimestamp.Time) < time.Duration(*limit)*time.Second || len(j.Status.Conditions) > 0 {
+		return nil
+	}
+	j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonDeadlineExceeded}}
+	return w.Client.Status().Update(ctx, j)
+}
