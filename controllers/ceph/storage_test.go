@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,6 +39,31 @@ func (r *rig) lose(names ...cephclient.Daemon) {
 			c.Stop(d)
 		}
 	})
+}
+
+// TestKindKeepsTheHostOfAnOSD records the node on which an OSD on a volume claim first served, and keeps it when its pod starts elsewhere.
+func TestKindKeepsTheHostOfAnOSD(t *testing.T) {
+	r := launched(t, "16")
+	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "0"}
+	want := map[string]string{"osd.0": "simulated", "osd.1": "simulated", "osd.2": ""} // the last one is on a directory of node-1
+	hosts := func() map[string]string {
+		out := map[string]string{}
+		for _, d := range r.record().Of(cephclient.TypeOSD) {
+			out[d.String()] = r.record().Daemons[d.String()].CrushHost
+		}
+		return out
+	}
+	r.until("the hosts", time.Minute, func() bool { return cmp.Equal(want, hosts()) })
+	r.world.Node = "elsewhere"
+	r.lose(osd)
+	delete(r.world.Empty, osd)
+	r.until("the new pod", time.Minute, func() bool { return len(r.world.Started) == 1 && r.settled("16")() })
+	for range 15 {
+		r.step()
+	}
+	if diff := cmp.Diff(want, hosts()); diff != "" {
+		t.Errorf("recorded (-want +got):\n%s", diff)
+	}
 }
 
 // lost returns the Warning about lost data; empty if there is none.

@@ -26,6 +26,7 @@ func (t *scope) identify(ctx context.Context) error {
 	}
 	t.detected(next)
 	t.served(next)
+	t.located(next)
 	t.remake(next)
 	t.adopt(next)
 	return t.store(ctx, next)
@@ -185,6 +186,25 @@ func (t *scope) served(next *record.Record) {
 				d.Format = record.FormatDone
 				next.Daemons[name] = d
 			}
+		}
+	}
+}
+
+// located records the node on which an OSD on a volume claim first serves: that on which its present pod is, by what the OSD reports.
+func (t *scope) located(next *record.Record) {
+	m, known := t.snapshot.Cluster.Get()
+	if !known {
+		return
+	}
+	for _, d := range t.declaredOf(ceph.TypeOSD) {
+		one, recorded := next.Daemons[d.Name.String()]
+		pod := t.snapshot.Pods[d.Name]
+		if !recorded || d.Claims == nil || one.CrushHost != "" || pod == nil || pod.Spec.NodeName == "" {
+			continue
+		}
+		if facts.Serves(&m, d.Name) && slices.ContainsFunc(m.Metadata, func(r ceph.Metadata) bool { return r.Daemon == d.Name && r.Pod == pod.Name }) {
+			one.CrushHost = pod.Spec.NodeName
+			next.Daemons[d.Name.String()] = one
 		}
 	}
 }

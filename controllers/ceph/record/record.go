@@ -37,6 +37,8 @@ type Daemon struct {
 	// Node and Address of a monitor.
 	Node    string `json:"node,omitempty"`
 	Address string `json:"address,omitempty"`
+	// CrushHost of an OSD on a volume claim is the node on which it first served. It stays the host of the OSD in CRUSH.
+	CrushHost string `json:"crushHost,omitempty"`
 	// Format is whether the data of a monitor or an OSD may be formatted.
 	Format Format `json:"format,omitempty"`
 	// Remade is how often it was approved to make lost data again. An approval names the next number, so that it holds for one loss.
@@ -71,10 +73,14 @@ func Name(cluster string) string { return cluster + "-record" }
 const (
 	key          = "record"
 	formatPrefix = "format."
+	hostPrefix   = "crush-host."
 )
 
 // FormatKey is the key under which the pod of a daemon finds its Format.
 func FormatKey(d ceph.Daemon) string { return formatPrefix + d.String() }
+
+// HostKey is the key under which the pod of an OSD finds its CrushHost. There is none before that is recorded.
+func HostKey(d ceph.Daemon) string { return hostPrefix + d.String() }
 
 // Encode returns the data of the ConfigMap.
 func Encode(r *Record) (map[string]string, error) {
@@ -86,6 +92,9 @@ func Encode(r *Record) (map[string]string, error) {
 	for name, d := range r.Daemons {
 		if d.Format != "" {
 			data[formatPrefix+name] = string(d.Format)
+		}
+		if d.CrushHost != "" {
+			data[hostPrefix+name] = d.CrushHost
 		}
 	}
 	return data, nil

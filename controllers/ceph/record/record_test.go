@@ -15,7 +15,7 @@ func TestEncode(t *testing.T) {
 		FSID: "f", OSDs: map[string]string{"set-0": "u"}, Images: map[string]record.Image{"ceph:16": {Reference: "ceph:16", Version: versions.Version{Major: 16}}},
 		Daemons: map[string]record.Daemon{
 			"mon.a":  {Image: "ceph:16", Node: "n", Address: "10.0.0.1", Format: record.FormatAllowed},
-			"osd.10": {Slot: "set-1", Format: record.FormatDone}, "osd.9": {Slot: "set-0"}, "mgr.a": {Authorized: true},
+			"osd.10": {Slot: "set-1", Format: record.FormatDone}, "osd.9": {Slot: "set-0", CrushHost: "node-1"}, "mgr.a": {Authorized: true},
 		},
 	}
 	data, err := record.Encode(want)
@@ -26,7 +26,7 @@ func TestEncode(t *testing.T) {
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if data["format.mon.a"] != "allowed" || data["format.osd.10"] != "done" {
+	if _, known := data["crush-host.osd.10"]; known || data["format.mon.a"] != "allowed" || data["format.osd.10"] != "done" || data["crush-host.osd.9"] != "node-1" {
 		t.Errorf("the pods find %v", data)
 	}
 	names := []ceph.Daemon{{Type: ceph.TypeMon, ID: "a"}, {Type: ceph.TypeMgr, ID: "a"}, {Type: ceph.TypeOSD, ID: "9"}, {Type: ceph.TypeOSD, ID: "10"}}

@@ -27,7 +27,12 @@ func (d *daemon) mon() {
 		{Name: "tcp-msgr2", ContainerPort: portV2, Protocol: corev1.ProtocolTCP}, {Name: "tcp-msgr1", ContainerPort: portV1, Protocol: corev1.ProtocolTCP},
 	}
 	// The Service forgets the pod before the process ends: connections of other monitors to it would otherwise hang.
-	d.main.Lifecycle = &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 2}}}
+	d.main.Lifecycle = stopsAfter(2)
+}
+
+// stopsAfter is how long a container still runs after its pod was ended for its Service, in seconds.
+func stopsAfter(seconds int64) *corev1.Lifecycle {
+	return &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: seconds}}}
 }
 
 // monDirectory is the directory of a monitor on its host.
@@ -52,23 +57,35 @@ func (d *daemon) mgr() {
 }
 
 func (d *daemon) osd() {
-	uuid, run := d.Record.OSDs[d.Slot], []string{
-		"ceph-osd", "--foreground", "--id=" + d.Name.ID, "--public-addr=$(POD_IP)", "--cluster-addr=$(POD_IP)",
-		"--crush-location=root=default host=$(NODE_NAME)", // without it the OSD would move to a host with the name of its pod
-	}
-	d.main.Command = run
+	uuid := d.Record.OSDs[d.Slot]
+	d.main.Command = []string{"ceph-osd", "--foreground", "--id=" + d.Name.ID, "--public-addr=$(POD_IP)", "--cluster-addr=$(POD_IP)"}
 	mkfs := fmt.Sprintf("ceph-osd --mkfs --id=%s --osd-uuid=%s --no-mon-config --osd-data=%s", d.Name.ID, uuid, d.directory())
-	switch {
-	case d.Claims == nil:
+	if d.Claims == nil {
+		d.main.Command = append(d.main.Command, crushLocation("$(NODE_NAME)"))
 		d.on(d.Node)
 		d.hostData(d.Path)
 		d.format("test -e "+d.directory()+"/ready", mkfs)
-	case d.Claims.VolumeMode == corev1.PersistentVolumeBlock:
-		d.device(uuid)
-	default:
-		d.data(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(d.Cluster.Name, d.Slot)}})
-		d.format("test -e "+d.directory()+"/ready", mkfs)
+		return
 	}
+	d.portable()
+	if d.Claims.VolumeMode == corev1.PersistentVolumeBlock {
+		d.device(uuid)
+		return
+	}
+	d.data(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(d.Cluster.Name, d.Slot)}})
+	d.format("test -e "+d.directory()+"/ready", mkfs)
+}
+
+// crushLocation is the argument with the location of an OSD. Without it the OSD would move to a host with the name of its pod.
+func crushLocation(host string) string { return "--crush-location=root=default host=" + host }
+
+// portable keeps the host in CRUSH of an OSD that may start on another node, with its volume: otherwise its data would be moved. The host
+// is read when the container starts, because it is recorded after the first start. Until then it is the node.
+func (d *daemon) portable() {
+	d.main.Env = append(d.main.Env, corev1.EnvVar{Name: "CRUSH_HOST", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
+		LocalObjectReference: corev1.LocalObjectReference{Name: record.Name(d.Cluster.Name)}, Key: record.HostKey(d.Name), Optional: new(true),
+	}}})
+	d.main.Command = append([]string{"sh", "-c", `exec "$0" "$@" "` + crushLocation("${CRUSH_HOST:-$NODE_NAME}") + `"`}, d.main.Command...)
 }
 
 // blockDevice is the path of a volume of the mode Block.
@@ -99,4 +116,6 @@ func (d *daemon) mds() {
 func (d *daemon) rgw() {
 	d.main.Command = []string{"radosgw", "--foreground", "--name=client.rgw." + d.Name.ID, fmt.Sprintf("--rgw-frontends=beast port=%d", d.Port)}
 	d.main.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: d.Port, Protocol: corev1.ProtocolTCP}}
+	// The Service forgets the pod before the process ends: new requests would otherwise be refused while other gateways serve.
+	d.main.Lifecycle = stopsAfter(3)
 }

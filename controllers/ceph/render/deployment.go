@@ -147,12 +147,8 @@ func (d *daemon) format(exists, mkfs string) {
 func (d *daemon) finish() (*appsv1.Deployment, error) {
 	d.pod.Containers = []corev1.Container{d.main}
 	labels := daemonLabels(d.Cluster.Name, d.Name)
-	if d.Filesystem != "" {
-		labels[labelFilesystem] = d.Filesystem
-	}
-	if d.Store != "" {
-		labels[labelStore] = d.Store
-	}
+	maps.Copy(labels, d.group())
+	d.spread()
 	template, errTemplate := hash(bare(&d.pod))
 	revision, errRevision := hash(&d.pod)
 	if err := errors.Join(errTemplate, errRevision); err != nil {
@@ -169,6 +165,31 @@ func (d *daemon) finish() (*appsv1.Deployment, error) {
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: map[string]string{Revision: revision}}, Spec: d.pod},
 		},
 	}, nil
+}
+
+// group are the labels of the daemons of one filesystem or store.
+func (d *daemon) group() map[string]string {
+	out := map[string]string{}
+	if d.Filesystem != "" {
+		out[labelFilesystem] = d.Filesystem
+	}
+	if d.Store != "" {
+		out[labelStore] = d.Store
+	}
+	return out
+}
+
+// spread prefers a node without another daemon that this one can stand in for: one of its type, filesystem and store. Monitors and OSDs on
+// directories are bound to their nodes.
+func (d *daemon) spread() {
+	if _, bound := d.pod.NodeSelector[corev1.LabelHostname]; bound {
+		return
+	}
+	like := map[string]string{LabelCluster: d.Cluster.Name, LabelType: string(d.Name.Type)}
+	maps.Copy(like, d.group())
+	d.pod.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{
+		Weight: 100, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: like}},
+	}}}}
 }
 
 // bare returns a pod without its image: a change of the image is a change of the version.

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
@@ -99,31 +101,39 @@ func asks(d ceph.Daemon, command, match string, period, failures int32) *corev1.
 }
 
 // probes sets the probes of a daemon. A monitor is ready when its socket answers: the others reach it through its Service, which has no
-// endpoint before, so that a readiness that requires the quorum would never be reached.
+// endpoint before, so that a readiness that requires the quorum would never be reached. An OSD answers once it has opened its store, which a
+// new release may convert first, and a monitor likewise: a container that is killed meanwhile would begin again. A gateway ends by itself
+// after five minutes without a cluster that serves.
 func probes(container *corev1.Container, d ceph.Daemon, port int32) {
 	switch d.Type {
 	case ceph.TypeMon:
-		set(container, d, "mon_status", 60)
+		set(container, d, "mon_status", 10*time.Minute)
 		container.ReadinessProbe = asks(d, "mon_status", "", 5, 3)
 	case ceph.TypeMgr:
-		set(container, d, "version", 60)
+		set(container, d, "version", 2*time.Minute)
 	case ceph.TypeOSD:
-		set(container, d, "status", 120)
+		set(container, d, "status", 2*time.Hour)
 		container.ReadinessProbe = asks(d, "status", `"state": "active"`, 5, 3)
 	case ceph.TypeMDS:
-		set(container, d, "status", 60)
+		set(container, d, "status", 2*time.Minute)
 		container.ReadinessProbe = asks(d, "status", `"state": "up:(active|standby|standby-replay)"`, 5, 3)
 	case ceph.TypeRGW:
-		container.ReadinessProbe = &corev1.Probe{
-			ProbeHandler:  corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/swift/healthcheck", Port: intstr.FromInt32(port)}},
-			PeriodSeconds: 5, TimeoutSeconds: 5, FailureThreshold: 3,
-		}
+		container.StartupProbe, container.ReadinessProbe = answers(port, 1, 600), answers(port, 5, 3)
 	}
 }
 
-// set sets the probes of the start and of the life of a daemon. A probe starts a program of Python: where processors are scarce that takes
+// answers returns a probe that asks a gateway over HTTP.
+func answers(port, period, failures int32) *corev1.Probe {
+	return &corev1.Probe{
+		ProbeHandler:  corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/swift/healthcheck", Port: intstr.FromInt32(port)}},
+		PeriodSeconds: period, TimeoutSeconds: 5, FailureThreshold: failures,
+	}
+}
+
+// set sets the probes of the start, which may take as long as given, and of the life of a daemon. A probe starts a program of Python: where processors are scarce that takes
 // more than five seconds, and a daemon that is killed for it needs even more.
-func set(container *corev1.Container, d ceph.Daemon, command string, starts int32) {
-	container.StartupProbe, container.LivenessProbe = asks(d, command, "", 2, starts), asks(d, command, "", 20, 3)
+func set(container *corev1.Container, d ceph.Daemon, command string, start time.Duration) {
+	const period = 2
+	container.StartupProbe, container.LivenessProbe = asks(d, command, "", period, int32(start.Seconds())/period), asks(d, command, "", 20, 3)
 	container.LivenessProbe.TimeoutSeconds = 15
 }

@@ -5,6 +5,7 @@
 package pods
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,6 +49,8 @@ type World struct {
 	Images map[string]versions.Version
 	// Broken reports whether the container of a daemon does not start with an image. Optional.
 	Broken func(d cephclient.Daemon, image string) bool
+	// Node is where pods run that are bound to no node. Optional.
+	Node string
 	// Empty are the daemons whose data was lost. It is made again if the record of the cluster permits that. Optional.
 	Empty map[cephclient.Daemon]bool
 	// Started records each start of a daemon. While steps may run it is accessed under the lock of Ceph, in Ceph.Do.
@@ -229,16 +232,8 @@ func (w *World) pod(owner client.Object, kind string, of *corev1.PodTemplateSpec
 		},
 		Spec: *of.Spec.DeepCopy(),
 	}
-	p.Spec.NodeName = nodeOf(&p.Spec)
+	p.Spec.NodeName = cmp.Or(p.Spec.NodeSelector[corev1.LabelHostname], w.Node, "simulated")
 	return p
-}
-
-// nodeOf returns the node that a pod is bound to. Other pods are on one node.
-func nodeOf(pod *corev1.PodSpec) string {
-	if node, bound := pod.NodeSelector[corev1.LabelHostname]; bound {
-		return node
-	}
-	return "simulated"
 }
 
 func daemonOf(p *corev1.Pod) cephclient.Daemon {
