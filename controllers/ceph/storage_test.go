@@ -81,10 +81,10 @@ func (r *rig) approve(value string) {
 	r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{facts.Approve: value} })
 }
 
-// stays fails if lost data is made again within two minutes.
+// stays fails if lost data is made again within a minute.
 func (r *rig) stays(why string, names ...cephclient.Daemon) {
 	r.t.Helper()
-	for range 120 {
+	for range 60 {
 		r.step()
 	}
 	for _, d := range names {

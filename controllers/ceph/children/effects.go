@@ -8,6 +8,7 @@ import (
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
@@ -45,6 +46,9 @@ func (r *Reconciler) Replace(ctx context.Context, c *cephv1.Cluster, s *observat
 		}
 		one.Image, one.Reference, one.Version = image, to.Reference, to.Version
 	}
+	if err := t.pulled(ctx, name, have, one.Reference); err != nil {
+		return err
+	}
 	if err := t.started(ctx, name, one.Version); err != nil {
 		return err
 	}
@@ -65,6 +69,33 @@ func (r *Reconciler) Replace(ctx context.Context, c *cephv1.Cluster, s *observat
 		changed.Annotations = put(changed.Annotations, key, value)
 	}
 	return t.update(ctx, name, changed)
+}
+
+// pulled pulls the image to the node on which the daemon runs, before the daemon is ended: it would be away as long as that takes, and for
+// good if the node cannot pull the image. A daemon that runs nowhere is not taken away.
+func (t *scope) pulled(ctx context.Context, name ceph.Daemon, have *appsv1.Deployment, image string) error {
+	pod := t.snapshot.Pods[name]
+	if pod == nil || facts.StartedAt(pod).IsZero() || have.Spec.Template.Spec.Containers[0].Image == image {
+		return nil
+	}
+	node := pod.Spec.NodeName
+	done, delay := t.snapshot.Pulled(node, image)
+	if done {
+		return nil
+	}
+	if t.snapshot.Pulls[render.PullID(node, image)].Job == nil {
+		job := render.Pull(t.cluster, name.Type, node, image, t.snapshot.Table.User(image))
+		if err := t.write.Own(job); err != nil {
+			return err
+		}
+		if err := t.write.Create(ctx, job); err != nil {
+			return fmt.Errorf("pulling the image %s on the node %s: %w", image, node, err)
+		}
+	}
+	if delay != "" {
+		delay = ": " + delay
+	}
+	return fmt.Errorf("replacing %s: the node %s pulls the image %s first%s: %w", name, node, image, delay, lifecycle.ErrWait)
 }
 
 // started records the newest version that a daemon may have been started on, if it is newer than the recorded one.

@@ -108,6 +108,7 @@ func (s *Snapshot) objects(ctx context.Context, c *cephv1.Cluster, read client.R
 	}
 	s.Services, s.Deployments, s.Pods = map[ceph.Daemon]*corev1.Service{}, map[ceph.Daemon]*appsv1.Deployment{}, map[ceph.Daemon]*corev1.Pod{}
 	s.Claims, s.Detections, s.PodNames = map[string]*corev1.PersistentVolumeClaim{}, map[string]Detection{}, map[string]bool{}
+	s.Pulls = map[string]Pull{}
 	for i := range services.Items {
 		if d, ok := render.DaemonOf(services.Items[i].Labels); ok {
 			s.Services[d] = &services.Items[i]
@@ -122,6 +123,10 @@ func (s *Snapshot) objects(ctx context.Context, c *cephv1.Cluster, read client.R
 		s.Claims[claims.Items[i].Labels[render.LabelSlot]] = &claims.Items[i]
 	}
 	for i := range jobs.Items {
+		if id := jobs.Items[i].Labels[render.LabelPull]; id != "" {
+			s.Pulls[id] = Pull{Job: &jobs.Items[i]}
+			continue
+		}
 		s.Detections[jobs.Items[i].Labels[render.LabelImage]] = Detection{Job: &jobs.Items[i]}
 	}
 	s.pods(pods.Items)
@@ -149,6 +154,8 @@ func (s *Snapshot) pods(pods []corev1.Pod) {
 			s.Pods[d] = p
 		} else if id := p.Labels[render.LabelImage]; id != "" {
 			s.Detections[id] = Detection{Job: s.Detections[id].Job, Pod: p}
+		} else if id := p.Labels[render.LabelPull]; id != "" {
+			s.Pulls[id] = Pull{Job: s.Pulls[id].Job, Pod: p}
 		}
 	}
 }

@@ -44,7 +44,12 @@ func (s *Snapshot) Detected(name string) (*record.Image, *transitions.Problem) {
 
 // Delay is why the container that detects the version of an image does not run; empty if nothing delays it.
 func (s *Snapshot) Delay(name string) string {
-	switch waiting(s.Detections[render.ImageID(name)].Pod) {
+	return delayOf(s.Detections[render.ImageID(name)].Pod)
+}
+
+// delayOf is why the container of a pod does not run; empty if nothing delays it.
+func delayOf(pod *corev1.Pod) string {
+	switch waiting(pod) {
 	case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull": // the first two alternate
 		return "the image cannot be pulled: check its name, and that the nodes may pull it"
 	case "InvalidImageName":

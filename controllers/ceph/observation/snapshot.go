@@ -37,6 +37,8 @@ type Snapshot struct {
 	Pods        map[ceph.Daemon]*corev1.Pod
 	Claims      map[string]*corev1.PersistentVolumeClaim
 	Detections  map[string]Detection
+	// Pulls are the Jobs that pull images to nodes, by the id of both.
+	Pulls map[string]Pull
 	// Outdated are the daemons whose Deployment differs from the desired one in more than the image.
 	Outdated map[ceph.Daemon]bool
 	// PodNames are all pods of the cluster.

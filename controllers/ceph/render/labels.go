@@ -19,6 +19,8 @@ const (
 	LabelID   = "ceph_daemon_id"
 	// LabelImage on a Job and its pod identifies the image whose version is detected.
 	LabelImage = "detent.dev/image"
+	// LabelPull on a Job and its pod identifies the image that is pulled, and the node.
+	LabelPull = "detent.dev/pull"
 	// LabelSlot on a claim is the storage of an OSD.
 	LabelSlot = "detent.dev/slot"
 	// Template on a Deployment is a hash of the pod template that it was last given, without the image.

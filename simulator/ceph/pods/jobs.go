@@ -12,14 +12,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// job runs the pod of a Job that detects a version. It fails when its time is over.
+// job runs the pod of a Job that needs an image: to detect its version, or to pull it. It fails when its time is over.
 func (w *World) job(ctx context.Context, j *batchv1.Job, pods []corev1.Pod, now time.Time) error {
 	at := slices.IndexFunc(pods, func(p corev1.Pod) bool { return metav1.IsControlledBy(&p, j) })
 	if at < 0 {
 		return w.Client.Create(ctx, w.pod(j, "Job", &j.Spec.Template, ""))
 	}
 	p := &pods[at]
-	version, pulled := w.version(p.Spec.Containers[0].Image)
+	version, pulled := w.pulled(p)
 	switch {
 	case len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Terminated != nil:
 		return nil

@@ -47,6 +47,8 @@ type World struct {
 	Ceph *ceph.Shared
 	// Images are the versions by image. Another image cannot be pulled. Required.
 	Images map[string]versions.Version
+	// Unpulled reports whether the node of a pod cannot pull its image. Optional.
+	Unpulled func(node, image string) bool
 	// Broken reports whether the container of a daemon does not start with an image. Optional.
 	Broken func(d cephclient.Daemon, image string) bool
 	// Node is where pods run that are bound to no node. Optional.
@@ -232,8 +234,16 @@ func (w *World) pod(owner client.Object, kind string, of *corev1.PodTemplateSpec
 		},
 		Spec: *of.Spec.DeepCopy(),
 	}
-	p.Spec.NodeName = cmp.Or(p.Spec.NodeSelector[corev1.LabelHostname], w.Node, "simulated")
+	p.Spec.NodeName = cmp.Or(p.Spec.NodeSelector[corev1.LabelHostname], named(&p.Spec), w.Node, "simulated")
 	return p
+}
+
+// named returns the node that the affinity of a pod names, empty if it names none.
+func named(pod *corev1.PodSpec) string {
+	if pod.Affinity == nil || pod.Affinity.NodeAffinity == nil {
+		return ""
+	}
+	return pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0]
 }
 
 func daemonOf(p *corev1.Pod) cephclient.Daemon {
@@ -256,7 +266,7 @@ func (w *World) run(ctx context.Context, p *corev1.Pod, now time.Time) error {
 	if len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Running != nil {
 		return nil
 	}
-	version, pulled := w.version(p.Spec.Containers[0].Image)
+	version, pulled := w.pulled(p)
 	switch {
 	case !pulled:
 		return w.waits(ctx, p, "ImagePullBackOff")
@@ -296,11 +306,12 @@ func (w *World) started(ctx context.Context, p *corev1.Pod, now time.Time) error
 	return w.Client.Status().Update(ctx, p)
 }
 
-// version returns the version of an image, with or without a digest.
-func (w *World) version(image string) (versions.Version, bool) {
+// pulled returns the version of a pod's image, with or without a digest, and false if the node cannot pull it.
+func (w *World) pulled(p *corev1.Pod) (versions.Version, bool) {
+	image := p.Spec.Containers[0].Image
 	name, _, _ := strings.Cut(image, "@sha256:")
 	v, known := w.Images[name]
-	return v, known
+	return v, known && (w.Unpulled == nil || !w.Unpulled(p.Spec.NodeName, name))
 }
 
 func (w *World) waits(ctx context.Context, p *corev1.Pod, reason string) error {
