@@ -114,8 +114,9 @@ var _ = Describe("A removal", Label("kafka"), func() {
 		p.End()
 		absent, unregistering := p.Entered(observation.LifecycleScaleDown, kraftscaledown.AwaitingSession), p.Entered(observation.LifecycleScaleDown, kraftscaledown.Unregistering)
 		Expect(absent).NotTo(BeEmpty(), "times that the end of the session was awaited")
-		Expect(unregistering).To(HaveLen(1), "times that the broker was unregistered")
-		waited := unregistering[0].Sub(absent[len(absent)-1])
+		// In the first minute of a cluster, a request of an earlier manager may still have its effect: the broker is waited for again then.
+		Expect(unregistering).To(HaveLen(len(absent)), "times that the broker was unregistered")
+		waited := unregistering[len(unregistering)-1].Sub(absent[len(absent)-1])
 		s.Note("unregistered after it was absent for %.1f s", waited.Seconds())
 		k, err := b.get(ctx)
 		Expect(err).NotTo(HaveOccurred())
