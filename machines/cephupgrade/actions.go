@@ -77,8 +77,20 @@ var record = &action{
 		if !known || !healthKnown || f.Attempt == nil || f.recorded(&m) {
 			return nil
 		}
-		return []Effect{{Verb: Record, Upgrade: Upgrade{Attempt: f.Attempt.ID, Toward: f.decide(&c, &m).To, Codes: health.Codes(h)}}}
+		return []Effect{{Verb: Record, Upgrade: f.upgrade(&c, &m, &h)}}
 	},
+}
+
+// upgrade is what is recorded of the attempt. One that continues an earlier one toward the same version, after another edit of the spec or
+// the loss of the status, keeps the health codes from before the first daemon changed: what has been raised since then was not present
+// before the upgrade.
+func (f *Facts) upgrade(c *Cluster, m *Memory, h *ceph.Health) Upgrade {
+	out := Upgrade{Attempt: f.Attempt.ID, Toward: f.decide(c, m).To, Codes: health.Codes(*h)}
+	changed := slices.ContainsFunc(f.Daemons, func(d Daemon) bool { return d.Launched.Same(out.Toward) || c.runs(&d).Same(out.Toward) })
+	if changed && !out.Toward.IsZero() && out.Toward.Same(m.Upgrade.Toward) {
+		out.Codes = m.Upgrade.Codes
+	}
+	return out
 }
 
 // restore gives back what an earlier daemon needed. A Deployment that was just written may be the one from before in a cache, and the flag of

@@ -132,6 +132,18 @@ func onlyMonitors(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
 	old(mgrA, mgrB, osd0, osd1, rgw, mdsA, mdsB)(f, c, m)
 	policy(f, c, m)
 }
+func oldAll(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
+	for _, d := range f.Daemons {
+		old(d.Name)(f, c, m)
+	}
+}
+
+// earlier is the record of an earlier attempt.
+func earlier(toward versions.Version) change {
+	return func(_ *cu.Facts, _ *cu.Cluster, m *cu.Memory) {
+		m.Upgrade = cu.Upgrade{Attempt: "00000001", Toward: toward, Codes: []string{"TEST_BEFORE"}}
+	}
+}
 func unrecorded(_ *cu.Facts, _ *cu.Cluster, m *cu.Memory) { m.Upgrade = cu.Upgrade{} }
 func unrequired(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.OSDs.RequireRelease = "pacific" }
 func noOut(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory)      { c.OSDs.OSDs[0].NoOut = true }

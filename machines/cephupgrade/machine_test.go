@@ -40,6 +40,9 @@ func resting() []row {
 		stays("policy removed: the cluster is silent", cu.PolicyRemoved, with(mapsSilent), "spec-consistent"),
 
 		{Name: "recording: the codes are stored", State: cu.RecordingHealth, Facts: with(old(monB), unrecorded, raised("MON_DISK_LOW")), Want: want{WaitingFor: []string{"attempt-recorded"}, Effects: []cu.Effect{{Verb: cu.Record, Upgrade: cu.Upgrade{Attempt: "5f2c91a0", Toward: v18, Codes: []string{"MON_DISK_LOW"}}}}}},
+		{Name: "recording: what was raised before the first daemon changed stays", State: cu.RecordingHealth, Facts: with(old(monB), earlier(v18), raised("TEST_LATER")), Want: want{WaitingFor: []string{"attempt-recorded"}, Effects: []cu.Effect{{Verb: cu.Record, Upgrade: cu.Upgrade{Attempt: "5f2c91a0", Toward: v18, Codes: []string{"TEST_BEFORE"}}}}}},
+		{Name: "recording: an earlier attempt changed to another version", State: cu.RecordingHealth, Facts: with(old(monB), earlier(v16), raised("TEST_LATER")), Want: want{WaitingFor: []string{"attempt-recorded"}, Effects: []cu.Effect{{Verb: cu.Record, Upgrade: cu.Upgrade{Attempt: "5f2c91a0", Toward: v18, Codes: []string{"TEST_LATER"}}}}}},
+		{Name: "recording: no daemon has changed yet", State: cu.RecordingHealth, Facts: with(oldAll, earlier(v18), raised("TEST_LATER")), Want: want{WaitingFor: []string{"attempt-recorded"}, Effects: []cu.Effect{{Verb: cu.Record, Upgrade: cu.Upgrade{Attempt: "5f2c91a0", Toward: v18, Codes: []string{"TEST_LATER"}}}}}},
 		stays("recording: the health cannot be read", cu.RecordingHealth, with(old(monB), unrecorded, healthSilent), "attempt-recorded"),
 		goes("recording: stored", cu.RecordingHealth, with(old(monB)), "recorded", cu.SelectingDaemon),
 		stays("recording: the keys cannot be read", cu.RecordingHealth, with(old(monB), keysSilent), "attempt-recorded"),
