@@ -20,7 +20,7 @@ func Resource() resource.Kind {
 		Label:       render.LabelCluster,
 		Separate:    "ceph",
 		Parts: []resource.Part{
-			{Object: &appsv1.Deployment{}, Resource: appsv1.SchemeGroupVersion.WithResource("deployments"), Access: resource.Applied},
+			{Object: &appsv1.Deployment{}, Resource: appsv1.SchemeGroupVersion.WithResource("deployments"), Access: resource.Removed},
 			{Object: &batchv1.Job{}, Resource: batchv1.SchemeGroupVersion.WithResource("jobs"), Access: resource.Applied},
 			{Object: &corev1.Pod{}, Resource: corev1.SchemeGroupVersion.WithResource("pods"), Access: resource.Watched},
 			{Object: &corev1.ConfigMap{}, Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Access: resource.Applied},

@@ -86,6 +86,8 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 // waiting is the turn of a daemon that is to be replaced and does not serve.
 func waiting(c *Cluster, step order.Step) plan {
 	switch o, known := c.osd(step.Daemon); {
+	case !known && step.Daemon.Type == ceph.TypeOSD:
+		return plan{turn: repair, text: step.Daemon.String() + " is not in the OSD map: if it stays away, it counts as removed from Ceph"}
 	case known && !o.Up && !o.In:
 		return plan{turn: dead, text: fmt.Sprintf("%s is down and out: repair it, or remove it with ceph osd purge", step.Daemon)}
 	case known && !o.Up && (o.NoOut || slices.Contains(c.OSDs.Flags, "noout")):

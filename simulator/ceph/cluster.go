@@ -109,8 +109,8 @@ type Daemon struct {
 	Spoiled bool
 	// InMemory means that an OSD keeps its data in memory, in no form of a release.
 	InMemory bool
-	// NoOut is the flag of an OSD.
-	NoOut bool
+	// NoOut is the flag of an OSD, and Out means that no data is placed on it.
+	NoOut, Out bool
 	// Rank of a metadata server, -1 for none, and ActiveAt when it serves.
 	Rank     int
 	ActiveAt int64
@@ -222,7 +222,7 @@ func (c *Cluster) Start(name client.Daemon, version versions.Version, pod string
 		}
 		d.Newest = max(d.Newest, version.Major)
 	}
-	d.Version, d.Pod, d.Running, d.Since, d.Rank = version, pod, true, c.Now, -1
+	d.Version, d.Pod, d.Running, d.Since, d.Rank, d.Out = version, pod, true, c.Now, -1, false
 	c.progress()
 	return nil
 }

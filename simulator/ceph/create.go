@@ -2,6 +2,7 @@ package ceph
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 
@@ -32,6 +33,31 @@ func (c *Cluster) newOSD(uuid string) client.Result {
 	}
 	c.UUIDs[uuid] = name.ID
 	return client.Result{Stdout: []byte(name.ID + "\n")}
+}
+
+// out takes an OSD out. It comes back when it starts.
+func (c *Cluster) out(number string) client.Result {
+	d := c.find(client.Daemon{Type: client.TypeOSD, ID: number})
+	if d == nil {
+		return said("osd.%s does not exist", number)
+	}
+	d.Out = true
+	return said("marked out osd.%s", number)
+}
+
+// purge removes an OSD that is down. One that does not exist is removed already.
+func (c *Cluster) purge(number string) client.Result {
+	name := client.Daemon{Type: client.TypeOSD, ID: number}
+	d := c.find(name)
+	switch {
+	case d == nil:
+		return said("osd.%s does not exist", number)
+	case c.seen(d):
+		return refused(16, "EBUSY", name.String()+" is not `down`.")
+	}
+	c.Daemons = slices.DeleteFunc(slices.Clone(c.Daemons), func(d Daemon) bool { return d.Name == name })
+	maps.DeleteFunc(c.UUIDs, func(_, id string) bool { return id == number })
+	return said("purged %s", name)
 }
 
 // uuidOf returns the UUID that an OSD was created with.

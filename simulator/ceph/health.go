@@ -51,7 +51,7 @@ func (c *Cluster) Checks() []client.Check {
 	if down := names(client.TypeMon, func(d *Daemon) bool { return !c.reported(d) }); down != nil {
 		warn("MON_DOWN", "monitors are down", down)
 	}
-	if down := names(client.TypeOSD, func(d *Daemon) bool { return d.Newest > 0 && !c.up(d) }); down != nil {
+	if down := names(client.TypeOSD, func(d *Daemon) bool { return d.Newest > 0 && !d.Out && !c.up(d) }); down != nil {
 		warn("OSD_DOWN", "osds down", down)
 	}
 	if flagged := names(client.TypeOSD, func(d *Daemon) bool { return d.NoOut }); flagged != nil {

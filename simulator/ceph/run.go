@@ -135,6 +135,8 @@ func handlers() []handler {
 		{[]string{"osd", "unset-group", "noout", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.noOut(a[0], false) }},
 		{[]string{"osd", "require-osd-release", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.require(a[0]) }},
 		{[]string{"fs", "set", "*", "*", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.fsSet(a[0], a[1], a[2]) }},
+		{[]string{"osd", "out", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.out(a[0]) }},
+		{[]string{"osd", "purge", "*", "--yes-i-really-mean-it"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.purge(a[0]) }},
 		{[]string{"osd", "new", "*", "-i", "-"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.newOSD(a[0]) }},
 		{[]string{"osd", "pool", "create", "*", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.createPool(a[0], a[1]) }},
 		{[]string{"fs", "new", "*", "*", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.createFilesystem(a[0], a[1], a[2]) }},

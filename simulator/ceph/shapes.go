@@ -86,14 +86,17 @@ func (c *Cluster) quorumStatus() any {
 func (c *Cluster) osdDump() any {
 	list := []object{}
 	c.of(client.TypeOSD, func(d *Daemon) {
-		state, up := []string{"exists"}, 0
+		state, up, in := []string{"exists"}, 0, 1
+		if d.Out {
+			in = 0
+		}
 		if d.NoOut {
 			state = append(state, "noout")
 		}
 		if c.up(d) {
 			state, up = append(state, "up"), 1
 		}
-		list = append(list, object{"osd": number(d), "uuid": c.uuidOf(d.Name.ID), "up": up, "in": 1, "weight": 1, "state": state})
+		list = append(list, object{"osd": number(d), "uuid": c.uuidOf(d.Name.ID), "up": up, "in": in, "weight": in, "state": state})
 	})
 	slices.SortFunc(list, func(a, b object) int { return a["osd"].(int) - b["osd"].(int) })
 	return object{

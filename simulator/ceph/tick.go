@@ -206,7 +206,11 @@ func state(present, recovering int, pool Pool) string {
 // them recover.
 func (c *Cluster) eachPG(pools []Pool, without []client.Daemon, visit func(present, recovering int, pool Pool)) {
 	var osds []*Daemon
-	c.of(client.TypeOSD, func(d *Daemon) { osds = append(osds, d) })
+	c.of(client.TypeOSD, func(d *Daemon) {
+		if !d.Out { // the others have its data
+			osds = append(osds, d)
+		}
+	})
 	for _, pool := range pools {
 		for pg := range pool.PGs {
 			present, recovering := 0, 0

@@ -18,6 +18,10 @@ import (
 // identify records what identifies the cluster and its daemons, and what was observed that cannot be observed again.
 func (t *scope) identify(ctx context.Context) error {
 	next := t.next()
+	t.removals(next)
+	if err := t.reuse(next); err != nil {
+		return err
+	}
 	if err := t.assign(next); err != nil {
 		return err
 	}
@@ -40,7 +44,7 @@ func (t *scope) assign(next *record.Record) (err error) {
 		}
 	}
 	for _, d := range t.snapshot.Declared {
-		if d.Name.Type != ceph.TypeOSD {
+		if _, removed := next.Removed[d.Slot]; removed || d.Name.Type != ceph.TypeOSD {
 			continue
 		}
 		if next.OSDs[d.Slot] == "" {

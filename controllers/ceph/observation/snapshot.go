@@ -2,6 +2,8 @@
 package observation
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -31,6 +33,8 @@ type Snapshot struct {
 	Keys map[string]string
 	// Declared are the daemons of the spec. An OSD has its number if Ceph has assigned one.
 	Declared []daemons.Daemon
+	// Unused are the OSDs of the spec that were removed from Ceph, by the name that they had. They are not declared.
+	Unused []daemons.Daemon
 	// Services of the monitors, Deployments and pods by daemon, claims by slot, and Jobs by the id of their image.
 	Services    map[ceph.Daemon]*corev1.Service
 	Deployments map[ceph.Daemon]*appsv1.Deployment
@@ -93,15 +97,18 @@ func (s *Snapshot) Find(name ceph.Daemon) (daemons.Daemon, bool) {
 	return daemons.Daemon{}, false
 }
 
-// resolve sets the numbers of OSDs: as recorded, or as the map shows them.
+// resolve sets the numbers of OSDs: as recorded, or as the map shows them. A number that a removed OSD had is free once nothing is left of
+// that OSD.
 func (s *Snapshot) resolve() {
 	if s.Record == nil {
 		return
 	}
+	s.separate()
 	numbers := map[string]string{}
 	if m, known := Known(s.Cluster); known {
 		for _, o := range m.OSDs.OSDs {
-			if slot, ours := s.Record.Slot(o.UUID); ours {
+			slot, ours := s.Record.Slot(o.UUID)
+			if one, taken := s.Record.Daemons[o.Daemon().String()]; ours && (!taken || one.Slot == slot) && !s.Left(o.Daemon()) {
 				numbers[slot] = o.Daemon().ID
 			}
 		}
@@ -114,4 +121,24 @@ func (s *Snapshot) resolve() {
 			d.Name.ID = numbers[d.Slot]
 		}
 	}
+}
+
+// separate takes the OSDs that were removed from Ceph out of the declared ones.
+func (s *Snapshot) separate() {
+	s.Declared = slices.DeleteFunc(s.Declared, func(d daemons.Daemon) bool {
+		removed, is := s.Record.Removed[d.Slot]
+		if is {
+			d.Name = removed.Name()
+			s.Unused = append(s.Unused, d)
+		}
+		return is
+	})
+}
+
+// Left reports whether objects of an OSD exist that was removed from Ceph.
+func (s *Snapshot) Left(osd ceph.Daemon) bool {
+	if _, recorded := s.Record.Daemons[osd.String()]; recorded || s.Deployments[osd] == nil && s.Pods[osd] == nil {
+		return false
+	}
+	return slices.ContainsFunc(slices.Collect(maps.Values(s.Record.Removed)), func(r record.Removed) bool { return r.OSD == osd.String() })
 }

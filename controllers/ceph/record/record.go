@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
@@ -22,6 +23,8 @@ type Record struct {
 	Daemons map[string]Daemon `json:"daemons,omitempty"`
 	// OSDs are the UUIDs by slot.
 	OSDs map[string]string `json:"osds,omitempty"`
+	// Removed are the OSDs that were removed from Ceph, by slot. The slot is not used until its UUID is replaced.
+	Removed map[string]Removed `json:"removed,omitempty"`
 	// Images by name, with what was detected in them.
 	Images map[string]Image `json:"images,omitempty"`
 }
@@ -47,6 +50,22 @@ type Daemon struct {
 	Slot string `json:"slot,omitempty"`
 	// Authorized means that Ceph knows its key.
 	Authorized bool `json:"authorized,omitempty"`
+	// Absent is since when the OSD map has lacked the OSD, which it had before; zero while it has the OSD.
+	Absent time.Time `json:"absent,omitzero"`
+}
+
+// Removed is an OSD that was removed from Ceph.
+type Removed struct {
+	// OSD is its name.
+	OSD string `json:"osd"`
+	// Empty means that its storage was found empty before that.
+	Empty bool `json:"empty,omitempty"`
+}
+
+// Name returns the name of the OSD.
+func (r Removed) Name() ceph.Daemon {
+	t, id, _ := strings.Cut(r.OSD, ".")
+	return ceph.Daemon{Type: ceph.Type(t), ID: id}
 }
 
 // Format says whether data may be formatted.
@@ -131,7 +150,7 @@ func daemonOf(name string) (ceph.Daemon, error) {
 // Clone returns an independent copy.
 func (r *Record) Clone() *Record {
 	out := *r
-	out.Daemons, out.OSDs, out.Images = maps.Clone(r.Daemons), maps.Clone(r.OSDs), maps.Clone(r.Images)
+	out.Daemons, out.OSDs, out.Removed, out.Images = maps.Clone(r.Daemons), maps.Clone(r.OSDs), maps.Clone(r.Removed), maps.Clone(r.Images)
 	return &out
 }
 

@@ -49,7 +49,7 @@ func Project(c *cephv1.Cluster, s *observation.Snapshot, _ lifecycle.ProjectRequ
 			out[0].Reason, out[0].Message = string(decided.Problem.Reason), decided.Problem.Message
 		}
 	}
-	return append(out, lost(c, s)...)
+	return append(append(out, lost(c, s)...), warnings(c, s)...)
 }
 
 // lost is the Warning that says whose data is lost, where it was, and what can be done.

@@ -282,7 +282,10 @@ func (w *World) run(ctx context.Context, p *corev1.Pod, now time.Time) error {
 	}
 	var err error
 	w.Ceph.Do(func(c *ceph.Cluster) {
-		if _, known := c.Daemon(d); !known {
+		if _, known := c.Daemon(d); !known && d.Type == cephclient.TypeOSD {
+			err = &ceph.Died{Daemon: d, Words: "it was removed from the cluster"}
+			return
+		} else if !known {
 			c.Add(d)
 		}
 		if err = c.Start(d, version, p.Name); err == nil {

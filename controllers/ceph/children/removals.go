@@ -1,0 +1,75 @@
+package children
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// removals forgets the OSDs that were removed from Ceph. Their names may be given to other OSDs once nothing is left of them.
+func (t *scope) removals(next *record.Record) {
+	for _, name := range next.Of(ceph.TypeOSD) {
+		one := next.Daemons[name.String()]
+		switch gone := facts.Gone(t.snapshot, name); {
+		case facts.Removed(t.snapshot, name):
+			next.Removed = put(next.Removed, one.Slot, record.Removed{OSD: name.String(), Empty: facts.Empty(t.snapshot, name)})
+			delete(next.Daemons, name.String())
+			continue
+		case gone == transitions.Yes && one.Absent.IsZero():
+			one.Absent = t.snapshot.Now.UTC()
+		case gone == transitions.No && !one.Absent.IsZero():
+			one.Absent = time.Time{}
+		default:
+			continue
+		}
+		next.Daemons[name.String()] = one
+	}
+}
+
+// reuse gives the storage of removed OSDs the UUID of another OSD, which is made then, where that may be done and nothing is left of the
+// removed one. Storage whose OSD an administrator added to Ceph again is used as before.
+func (t *scope) reuse(next *record.Record) error {
+	if t.snapshot.Record == nil {
+		return nil
+	}
+	for _, slot := range slices.Sorted(maps.Keys(t.snapshot.Record.Removed)) {
+		if m, known := observation.Known(t.snapshot.Cluster); known && slices.ContainsFunc(m.OSDs.OSDs, func(o ceph.OSD) bool { return o.UUID == next.OSDs[slot] }) {
+			delete(next.Removed, slot)
+			continue
+		}
+		if !facts.Reuse(t.cluster, t.snapshot, slot) || t.snapshot.Left(next.Removed[slot].Name()) {
+			continue
+		}
+		uuid, err := keys.NewUUID(t.Random)
+		if err != nil {
+			return err
+		}
+		next.OSDs[slot] = uuid
+		delete(next.Removed, slot)
+	}
+	return nil
+}
+
+// clear deletes the Deployments of OSDs that were removed from Ceph. That makes nothing unavailable: Ceph accepts such an OSD no more.
+func (t *scope) clear(ctx context.Context) error {
+	for _, slot := range slices.Sorted(maps.Keys(t.snapshot.Record.Removed)) {
+		osd := t.snapshot.Record.Removed[slot].Name()
+		left := t.snapshot.Deployments[osd]
+		if left == nil || !t.snapshot.Left(osd) {
+			continue
+		}
+		if err := t.write.Delete(ctx, left); err != nil {
+			return fmt.Errorf("deleting the Deployment of %s, which was removed from Ceph: %w", osd, err)
+		}
+	}
+	return nil
+}

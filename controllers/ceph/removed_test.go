@@ -1,0 +1,162 @@
+package ceph_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	cephclient "github.com/detent-dev/detent/clients/ceph"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	simulated "github.com/detent-dev/detent/simulator/ceph"
+)
+
+// TestKindGoesOnWithoutARemovedOSD removes an OSD from Ceph that died in the middle of an upgrade, as the reason of the Hold says.
+func TestKindGoesOnWithoutARemovedOSD(t *testing.T) {
+	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "3"}
+	for name, row := range map[string]struct {
+		// trouble is what the init container of the dead OSD says.
+		trouble string
+		// approved means that another OSD is made only after an approval.
+		approved bool
+	}{
+		"its storage may still have data": {approved: true},
+		"its storage was found empty":     {trouble: "StorageLost: the data of osd.3 is gone"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cluster("ceph:16")
+			c.Spec.Storage.VolumeClaims[0].Count = 3
+			r := newRig(t, c)
+			r.until("the launch", 5*time.Minute, r.settled("16"))
+			slot, uuid := r.record().Daemons[osd.String()].Slot, r.record().OSDs[r.record().Daemons[osd.String()].Slot]
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+			r.until("the OSDs", 10*time.Minute, func() bool {
+				return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == "osd.2"
+			})
+			r.kill(osd, row.trouble)
+			r.until("the hold", 2*time.Minute, func() bool { return r.entry().State == cephupgrade.DeadOSD })
+
+			r.ceph.Do(func(c *simulated.Cluster) { r.run(c, "osd", "purge", osd.ID, "--yes-i-really-mean-it") })
+			r.world.Broken = nil
+			r.started()
+			r.until("the upgrade", 6*time.Minute, r.settled("18"))
+			if diff := cmp.Diff(map[string]string{"mon": "18", "mgr": "18", "osd": "18", "rgw": "18", "mds": "18"}, r.versions()); diff != "" {
+				t.Errorf("versions (-want +got):\n%s", diff)
+			}
+			if warned := strings.Contains(r.warning("OSDRemoved"), "osd.3 was removed from Ceph"); warned != row.approved {
+				t.Errorf("warned: %t, want %t: %s", warned, row.approved, r.warning("OSDRemoved"))
+			}
+			if row.approved {
+				if _, made := r.record().Daemons[osd.String()]; made || r.deployment(osd) {
+					t.Error("the OSD is made again before that is approved")
+				}
+				_, value, _ := strings.Cut(r.warning("OSDRemoved"), "detent.dev/approve=")
+				r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{"detent.dev/approve": value} })
+			}
+			r.until("another OSD", 5*time.Minute, func() bool { return r.settled("18")() && r.deployment(osd) })
+			if now := r.record().OSDs[slot]; now == uuid || r.record().Daemons[osd.String()].Slot != slot || r.warning("OSDRemoved") != "" {
+				t.Errorf("the OSD in %s has the UUID %s, as before: %t; warning %q", slot, now, now == uuid, r.warning("OSDRemoved"))
+			}
+			r.clean()
+		})
+	}
+}
+
+// TestKindKeepsAnOSDThatReadingsMiss forgets no OSD that the map lacks for a while, nor all OSDs at once.
+func TestKindKeepsAnOSDThatReadingsMiss(t *testing.T) {
+	for name, row := range map[string]struct {
+		lose func(c *simulated.Cluster)
+		last time.Duration
+	}{
+		"one is missing for a while": {lose: func(c *simulated.Cluster) { lose(c, "2") }, last: 40 * time.Second},
+		"all are missing": {lose: func(c *simulated.Cluster) {
+			for _, id := range []string{"0", "1", "2"} {
+				lose(c, id)
+			}
+		}, last: 5 * time.Minute},
+		"Ceph does not answer": {lose: func(c *simulated.Cluster) { c.Unreachable = true }, last: 5 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			var before *simulated.Cluster
+			r.ceph.Do(func(c *simulated.Cluster) {
+				before = c.Clone()
+				row.lose(c)
+			})
+			for range int(row.last / time.Second) {
+				r.step()
+			}
+			r.ceph.Do(func(c *simulated.Cluster) {
+				now := c.Now
+				*c = *before
+				c.Advance(now)
+			})
+			r.until("the OSDs", 5*time.Minute, r.settled("16"))
+			if got := r.record(); len(got.Removed) > 0 || len(got.Of(cephclient.TypeOSD)) != 3 {
+				t.Errorf("removed %v, recorded %v", got.Removed, got.Of(cephclient.TypeOSD))
+			}
+			for _, osd := range r.record().Of(cephclient.TypeOSD) {
+				if absent := r.record().Daemons[osd.String()].Absent; !absent.IsZero() {
+					t.Errorf("%s counts as absent since %s", osd, absent)
+				}
+			}
+		})
+	}
+}
+
+// lose takes an OSD out of the maps.
+func lose(c *simulated.Cluster, id string) {
+	d := cephclient.Daemon{Type: cephclient.TypeOSD, ID: id}
+	c.Stop(d)
+	c.Advance(c.Now + 10_000)
+	if _, err := c.Run(context.Background(), cephclient.Command{Args: []string{"osd", "purge", id, "--yes-i-really-mean-it"}}); err != nil {
+		panic(err)
+	}
+}
+
+// kill ends an OSD for good, and takes it out.
+func (r *rig) kill(osd cephclient.Daemon, trouble string) {
+	r.t.Helper()
+	r.world.Broken = func(d cephclient.Daemon, _ string) bool { return d == osd }
+	r.ceph.Do(func(c *simulated.Cluster) {
+		c.Stop(osd)
+		r.run(c, "osd", "out", osd.ID)
+	})
+	r.change(osd, func(p *corev1.Pod) {
+		p.Status.Conditions, p.Status.ContainerStatuses = nil, nil
+		if trouble != "" {
+			end := &corev1.ContainerStateTerminated{ExitCode: 64, Message: trouble}
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "format-data", LastTerminationState: corev1.ContainerState{Terminated: end}}}
+		}
+	})
+}
+
+func (r *rig) run(c *simulated.Cluster, args ...string) {
+	r.t.Helper()
+	result, err := c.Run(r.t.Context(), cephclient.Command{Args: args})
+	if err != nil || result.Code != 0 {
+		r.t.Fatalf("%v: %v %s", args, err, result.Stderr)
+	}
+}
+
+// warning returns the message of the Warning with a reason; empty without one.
+func (r *rig) warning(reason string) string {
+	for _, c := range r.get().Status.Conditions {
+		if c.Type == lifecycle.Warning && c.Reason == reason {
+			return c.Message
+		}
+	}
+	return ""
+}
+
+// deployment reports whether a daemon has a Deployment.
+func (r *rig) deployment(d cephclient.Daemon) bool {
+	r.t.Helper()
+	_, found := r.deployments()[d.String()]
+	return found
+}
