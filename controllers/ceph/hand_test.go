@@ -1,6 +1,7 @@
 package ceph_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -9,36 +10,131 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/clients/ceph/versions"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// TestKindAdoptsAnImageSetByHand replaces no daemon again that an administrator changed to the wanted image while the operator did not run.
+// TestKindAdoptsAnImageSetByHand replaces no daemon again that an administrator changed to the wanted version while the operator did not run.
 func TestKindAdoptsAnImageSetByHand(t *testing.T) {
-	r := launched(t, "16")
-	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
-	r.until("the detection", time.Minute, func() bool { return r.record().Images["ceph:18"].Reference != "" })
+	for name, image := range map[string]func(r *rig) string{
+		"with the digest":       func(r *rig) string { return r.record().Images["ceph:18"].Reference },
+		"by its name":           func(*rig) string { return "ceph:18" },
+		"by a name of its own":  func(*rig) string { return "ceph:mirrored" },
+		"with another's digest": func(*rig) string { return "ceph:mirrored@sha256:" + strings.Repeat("7", 64) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.world.Images["ceph:mirrored"] = r.world.Images["ceph:18"]
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+			r.until("the detection", time.Minute, func() bool { return r.record().Images["ceph:18"].Reference != "" })
+			before := r.setByHand("rook-ceph-mon-c", image(r))
+			r.until("the monitor", time.Minute, func() bool { return strings.Contains(r.versions()["mon"], "18") })
+			r.resume()
+			r.until("the upgrade", 15*time.Minute, r.settled("18"))
+			want := []string{"mon.c", "mon.b", "mon.a", "mgr.b", "mgr.a", "osd.0", "osd.1", "osd.2", "rgw.store.a", "mds.myfs-b", "mds.myfs-a"}
+			if diff := cmp.Diff(want, append(before, r.started()...)); diff != "" {
+				t.Errorf("started (-want +got):\n%s", diff)
+			}
+			if warning := r.warning("ImageSetByHand"); warning != "" {
+				t.Errorf("it warns of what is wanted: %s", warning)
+			}
+			r.clean()
+		})
+	}
+}
+
+// TestKindWarnsOfAnImageSetByHand shows an image that is neither what the daemon ran nor what it is to run.
+func TestKindWarnsOfAnImageSetByHand(t *testing.T) {
+	t.Run("its version is another one", func(t *testing.T) {
+		r := launched(t, "16")
+		r.world.Images["ceph:18.2.4"] = versions.Version{Major: 18, Minor: 2, Patch: 4, Commit: "older"}
+		r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+		r.until("the detection", time.Minute, func() bool { return r.record().Images["ceph:18"].Reference != "" })
+		r.setByHand("rook-ceph-mon-c", "ceph:18.2.4")
+		r.until("the monitor", time.Minute, func() bool { return strings.Contains(r.versions()["mon"], "18") })
+		r.resume()
+		r.until("the warning", time.Minute, func() bool {
+			return strings.Contains(r.warning("ImageSetByHand"), "the image ceph:18.2.4 was set in the Deployment of mon.c, which has the version 18.2.4")
+		})
+		r.until("the upgrade", 15*time.Minute, r.settled("18"))
+		if warning := r.warning("ImageSetByHand"); warning != "" {
+			t.Errorf("the warning stays: %s", warning)
+		}
+	})
+	t.Run("it does not start", func(t *testing.T) {
+		r := launched(t, "16")
+		r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+		r.until("the detection", time.Minute, func() bool { return r.record().Images["ceph:18"].Reference != "" })
+		r.setByHand("rook-ceph-mon-c", "ceph:typo")
+		r.step()
+		r.resume()
+		want := "the image ceph:typo was set in the Deployment of mon.c, which has not reported its version"
+		r.until("the reason", 2*time.Minute, func() bool {
+			return strings.Contains(r.warning("ImageSetByHand"), want) && strings.Contains(r.message(lifecycle.Ready), want)
+		})
+		for range 60 {
+			r.step()
+		}
+		if started := r.started(); len(started) > 0 {
+			t.Errorf("started: %v", started)
+		}
+		r.image("rook-ceph-mon-c", "ceph:18")
+		r.until("the upgrade", 15*time.Minute, r.settled("18"))
+	})
+}
+
+// setByHand changes the image of a Deployment while the operator does not run, and returns what was started before.
+func (r *rig) setByHand(deployment, image string) (before []string) {
+	r.t.Helper()
 	r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{lifecycle.PauseAnnotation: "true"} })
 	r.step()
-	before := r.started()
+	before = r.started()
+	r.image(deployment, image)
+	return before
+}
 
-	d := &appsv1.Deployment{}
-	r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-mon-c"}, d))
-	pod := &d.Spec.Template.Spec
-	for i := range pod.InitContainers {
-		pod.InitContainers[i].Image = r.record().Images["ceph:18"].Reference
-	}
-	pod.Containers[0].Image = r.record().Images["ceph:18"].Reference
-	r.must(r.client.Update(t.Context(), d))
-	r.until("the monitor", time.Minute, func() bool { return strings.Contains(r.versions()["mon"], "18") })
-
+// resume starts the operator again.
+func (r *rig) resume() {
+	r.t.Helper()
 	r.edit(func(c *cephv1.Cluster) { c.Annotations = nil })
 	r.restart()
 	r.step()
-	r.until("the upgrade", 15*time.Minute, r.settled("18"))
-	want := []string{"mon.c", "mon.b", "mon.a", "mgr.b", "mgr.a", "osd.0", "osd.1", "osd.2", "rgw.store.a", "mds.myfs-b", "mds.myfs-a"}
-	if diff := cmp.Diff(want, append(before, r.started()...)); diff != "" {
-		t.Errorf("started (-want +got):\n%s", diff)
+}
+
+// image changes the image in a Deployment.
+func (r *rig) image(deployment, image string) {
+	r.t.Helper()
+	d := &appsv1.Deployment{}
+	r.must(r.client.Get(context.Background(), client.ObjectKey{Namespace: "rook-ceph", Name: deployment}, d))
+	pod := &d.Spec.Template.Spec
+	for i := range pod.InitContainers {
+		pod.InitContainers[i].Image = image
 	}
-	r.clean()
+	pod.Containers[0].Image = image
+	r.must(r.client.Update(context.Background(), d))
+}
+
+// TestKindWarnsOfADowngrade shows a change that is permitted and unusual for as long as it lasts, also while nothing is read that it follows
+// from.
+func TestKindWarnsOfADowngrade(t *testing.T) {
+	r := launched(t, "18")
+	older := versions.Version{Major: 18, Minor: 2, Patch: 4, Commit: "older"}
+	r.world.Images["ceph:18.2.4"] = older
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18.2.4" })
+	const want = "Ceph is changed from 18.2.7 back to 18.2.4"
+	r.until("the warning", time.Minute, func() bool { return r.warning("Downgrade") == want })
+	r.until("the downgrade", 15*time.Minute, func() bool {
+		v := r.get().Status.Version
+		ended := r.entry().State == cephupgrade.Settled && v != nil && v.Version == older.String()
+		if warning := r.warning("Downgrade"); !ended && warning != want && len(r.world.Started) < 10 {
+			t.Fatalf("in %s the warning is %q", r.entry().State, warning)
+		}
+		return ended
+	})
+	r.step()
+	if warning := r.warning("Downgrade"); warning != "" {
+		t.Errorf("at rest it warns: %s", warning)
+	}
 }

@@ -61,6 +61,9 @@ type Daemon struct {
 	Launched versions.Version
 	// Newest is the newest version that it was ever started on, by its record.
 	Newest versions.Version
+	// ByHand is the image of its Deployment if that is not known, since an administrator set it there, and the daemon has not reported its
+	// version from its present pod yet; empty otherwise. Launched is then the version from before, and what it reported later.
+	ByHand string
 	// Outdated is true if its pod differs from the desired one for another reason than the version.
 	Outdated bool
 	// Stopped is true if the upgrade stopped it: its Deployment has no replicas.
@@ -124,6 +127,15 @@ func (f *Facts) find(name ceph.Daemon) *Daemon {
 // recorded reports whether the attempt in progress is recorded.
 func (f *Facts) recorded(m *Memory) bool {
 	return f.Attempt != nil && m.Upgrade.Attempt == f.Attempt.ID
+}
+
+// Warnings are about what is permitted and unusual.
+func (f *Facts) Warnings(c *Cluster, m *Memory) []transitions.Problem { return f.decide(c, m).Warnings }
+
+// Reported returns the version that a daemon reported when it last started, and false if it did not report one from the pod.
+func (c *Cluster) Reported(name ceph.Daemon, pod string) (v versions.Version, reported bool) {
+	m, known := c.metadata(name)
+	return m.Version, known && pod != "" && m.Pod == pod
 }
 
 // decide decides on the version of every daemon.

@@ -93,6 +93,7 @@ func selecting() []row {
 		restores("a standby is started before a monitor", with(old(monB, mdsB), halted(mdsB)), cu.Effect{Verb: cu.Start, Daemon: mdsB}),
 		restores("a daemon has not started yet", with(launched(monB))),
 		restores("an OSD that is down is repaired first", with(old(osd0), down(false))),
+		restores("an unknown image that was set by hand is not replaced before it has started", with(old(osd0), func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd0).ByHand = "ceph:rebuilt" })),
 		restores("an OSD that the map lacks is awaited", with(old(osd0), func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.OSDs.OSDs = c.OSDs.OSDs[1:] })),
 		restores("an OSD that is down, and that a flag keeps in, is repaired first", with(old(osd0), down(false), noOut)),
 		stays("selecting: the cluster is silent", s, with(mapsSilent), "daemon-selected"),

@@ -57,7 +57,10 @@ func (f *Facts) next(c *Cluster, m *Memory) plan {
 // planned returns what is left to do once the spec is permitted and the attempt is recorded.
 func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 	for i := range f.Daemons {
-		if one := &f.Daemons[i]; f.starting(c, one, d.Targets) {
+		switch one := &f.Daemons[i]; {
+		case one.ByHand != "":
+			return plan{turn: repair, text: fmt.Sprintf("the image %s was set in the Deployment of %s, which has not reported its version yet%s", one.ByHand, one.Name, one.trouble())}
+		case f.starting(c, one, d.Targets):
 			return plan{turn: repair, text: one.Name.String() + " was replaced and has not started on its version yet"}
 		}
 	}

@@ -124,9 +124,25 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 				d.Pod = "" // nothing runs in it yet
 			}
 		}
+		if image := s.ByHand(name); image != "" {
+			setByHand(s, &d, image)
+		}
 		all = append(all, d)
 	}
 	return all
+}
+
+// setByHand takes the version of a daemon whose image is not known from the daemon itself. A gateway reports none, and counts as before.
+func setByHand(s *observation.Snapshot, d *cephupgrade.Daemon, image string) {
+	if d.Name.Type == ceph.TypeRGW {
+		return
+	}
+	m, known := observation.Known(s.Cluster)
+	if v, reported := m.Reported(d.Name, d.Pod); known && reported {
+		d.Image, d.Launched = image, v
+		return
+	}
+	d.ByHand = image
 }
 
 // Ready reports whether the pod is ready.

@@ -292,7 +292,7 @@ func (s *Snapshot) unlaunched() {
 }
 
 // Runs returns the record of a daemon with the image of its Deployment. An image that an admin wrote there and that was never detected
-// counts as the recorded one: what the daemon reports of itself then differs, and the upgrade waits instead of replacing it.
+// counts as the recorded one, until the daemon reports its version.
 func (s *Snapshot) Runs(d ceph.Daemon) record.Daemon {
 	one := s.Record.Daemons[d.String()]
 	have := s.Deployments[d]
@@ -306,7 +306,8 @@ func (s *Snapshot) Runs(d ceph.Daemon) record.Daemon {
 	return one
 }
 
-// Image returns the name and the version of an image that pods use, and false if it was not detected.
+// Image returns the name and the version of an image that pods use, and false if it was not detected. An admin may have written its name
+// without the digest.
 func (s *Snapshot) Image(reference string) (name string, v versions.Version, known bool) {
 	for name, i := range s.Record.Images {
 		if i.Reference == reference {
@@ -314,4 +315,20 @@ func (s *Snapshot) Image(reference string) (name string, v versions.Version, kno
 		}
 	}
 	return "", versions.Version{}, false
+}
+	if i, named := s.Record.Images[reference]; named {
+		return reference, i.Version, true
+	}
+
+// ByHand returns the image of the Deployment of a daemon if it is neither the recorded one nor was detected; empty otherwise.
+func (s *Snapshot) ByHand(d ceph.Daemon) string {
+	have := s.Deployments[d]
+	if have == nil {
+		return ""
+	}
+	image := have.Spec.Template.Spec.Containers[0].Image
+	if _, _, known := s.Image(image); known || image == s.Record.Daemons[d.String()].Reference {
+		return ""
+	}
+	return image
 }

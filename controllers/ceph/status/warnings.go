@@ -2,19 +2,29 @@ package status
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // OSDRemoved is the reason of the Warning about OSDs that were removed from Ceph, and whose storage the spec still declares.
 const OSDRemoved = "OSDRemoved"
+
+// ImageSetByHand is the reason of the Warning about daemons whose image an administrator set in their Deployment.
+const ImageSetByHand = "ImageSetByHand"
 
 // warnings are the conditions about what is unusual and stops nothing, one for each reason.
 func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
@@ -24,7 +34,68 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 		texts = append(texts, fmt.Sprintf("%s was removed from Ceph: %s is not used. To make another OSD there, empty it, and approve that with %s",
 			d.Name, storage(d), facts.ReuseCommand(c, s, d.Slot)))
 	}
-	return warn(nil, OSDRemoved, texts)
+	out := warn(nil, OSDRemoved, texts)
+	out = warn(out, ImageSetByHand, byHand(c, s))
+	return append(out, unusual(c, s)...)
+}
+
+// byHand names the daemons whose image an administrator set in their Deployment, while that is neither known as what they ran nor as what they
+// are to run.
+func byHand(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
+	if !s.Launched() {
+		return nil
+	}
+	targets := decision.Decide(facts.Spec(c, s)).Targets // of the images alone
+	for _, d := range facts.Daemons(s) {
+		image := s.ByHand(d.Name)
+		if image == "" {
+			continue
+		}
+		before := s.Record.Daemons[d.Name.String()].Version
+		target, moves := targets[d.Name.Type]
+		what := "has the version " + d.Launched.String()
+		switch {
+		case d.ByHand != "" || d.Name.Type == ceph.TypeRGW:
+			what = "has not reported its version"
+		case d.Launched.Same(before) || moves && d.Launched.Same(target.Version):
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("the image %s was set in the Deployment of %s, which %s: set an image of %s or of spec.cephVersion there", image, d.Name, what, before))
+	}
+	return texts
+}
+
+// unusual are the warnings of the decision on the versions. While what it depends on is not read, those that are shown stay.
+func unusual(c *cephv1.Cluster, s *observation.Snapshot) (out []metav1.Condition) {
+	m, known := observation.Known(s.Cluster)
+	memory, recorded := observation.Known(s.Memory)
+	if !s.Launched() {
+		return nil
+	}
+	if !known || !recorded && !rests(c) {
+		for _, old := range c.Status.Conditions {
+			if old.Type == lifecycle.Warning && (old.Reason == string(decision.Downgrade) || old.Reason == string(decision.UnsupportedAccepted)) {
+				out = append(out, old)
+			}
+		}
+		return out
+	}
+	f := cephupgrade.Facts{Spec: facts.Spec(c, s), Daemons: facts.Daemons(s)}
+	texts := map[transitions.Reason][]string{}
+	for _, w := range f.Warnings(&m, &memory) {
+		texts[w.Reason] = append(texts[w.Reason], w.Message)
+	}
+	for _, reason := range slices.Sorted(maps.Keys(texts)) {
+		out = warn(out, string(reason), texts[reason])
+	}
+	return out
+}
+
+// rests reports whether the upgrade rests. What it stored is not read then, and without a change nothing depends on it.
+func rests(c *cephv1.Cluster) bool {
+	return slices.ContainsFunc(c.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
+		return e.Name == observation.LifecycleUpgrade && e.State == cephupgrade.Settled
+	})
 }
 
 // storage says in words where the data of an OSD is.
