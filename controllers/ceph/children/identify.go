@@ -158,7 +158,8 @@ func tolerated(taints []corev1.Taint, tolerations []corev1.Toleration) bool {
 	})
 }
 
-// detected records the versions that were detected in the images of the spec.
+// detected records the versions that were detected in the images of the spec, and forgets the images that neither the spec nor a daemon uses:
+// a tag that is moved is detected again when it is next asked for.
 func (t *scope) detected(next *record.Record) {
 	spec := facts.Spec(t.cluster, t.snapshot)
 	names := []string{spec.Wanted.Name}
@@ -173,6 +174,10 @@ func (t *scope) detected(next *record.Record) {
 			next.Images = put(next.Images, name, *found)
 		}
 	}
+	maps.DeleteFunc(next.Images, func(name string, i record.Image) bool {
+		used := func(d record.Daemon) bool { return d.Image == name || d.Reference == i.Reference }
+		return !slices.Contains(names, name) && !slices.ContainsFunc(slices.Collect(maps.Values(next.Daemons)), used)
+	})
 }
 
 // served withdraws the permission to format from monitors and OSDs that serve.

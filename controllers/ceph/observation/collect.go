@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -43,6 +44,8 @@ type Collector struct {
 	// records are the last ones that were read, to restore one that was deleted.
 	records map[types.UID]*record.Record
 	judged  map[types.UID]judged
+	// lacking is when a registry first answered that it does not have the image of a pod, by cluster and pod.
+	lacking map[types.UID]map[types.UID]time.Time
 }
 
 // Collect observes a cluster.
@@ -52,6 +55,7 @@ func (o *Collector) Collect(ctx context.Context, c *cephv1.Cluster, request life
 		return s, err
 	}
 	o.remember(c, s)
+	o.lack(c.UID, s)
 	var err error
 	if s.Keys, err = o.secret(ctx, c, s.Record); err != nil {
 		return s, err
@@ -214,6 +218,7 @@ func (o *Collector) Cleanup(object types.UID) {
 	defer o.mu.Unlock()
 	delete(o.records, object)
 	delete(o.judged, object)
+	delete(o.lacking, object)
 }
 
 var errNotLaunched = errors.New("the cluster is not launched yet")

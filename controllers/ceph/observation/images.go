@@ -34,6 +34,9 @@ func (s *Snapshot) Detected(name string) (*record.Image, *transitions.Problem) {
 	if status := ended(d.Pod); status != nil {
 		return judge(name, status)
 	}
+	if d.Absent {
+		return nil, transitions.Problemf(ImageNotPulled, "the registry has no image %s: check its name and its tag", name)
+	}
 	for _, c := range d.Job.Status.Conditions {
 		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
 			return nil, transitions.Problemf(ImageNotPulled, "the version of the image %s was not detected in time%s: check that it exists and can be pulled", name, pulling(d.Pod))

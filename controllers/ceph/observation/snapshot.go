@@ -66,6 +66,8 @@ type Detection struct {
 	Pod *corev1.Pod
 }
 
+	// Absent means that a registry answered that it does not have the image.
+	Absent bool
 // Known returns the value of a fact, and false if it is not known or was not requested: a paused cluster is observed without Ceph.
 func Known[T any](fact transitions.Fact[T]) (value T, known bool) {
 	if fact.Asked() {

@@ -1,0 +1,97 @@
+package ceph_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// TestKindRefusesAnImageThatTheRegistryLacks does not wait for the time limit of the detection, and waits after any other error.
+func TestKindRefusesAnImageThatTheRegistryLacks(t *testing.T) {
+	for name, row := range map[string]struct {
+		message string
+		refused bool
+	}{
+		"the image does not exist":         {`rpc error: code = NotFound desc = failed to pull and unpack image "nowhere/ceph:18": not found`, true},
+		"the tag does not exist":           {"reading manifest 18 in nowhere/ceph: manifest unknown", true},
+		"the registry cannot be reached":   {`rpc error: code = Unknown desc = failed to do request: dial tcp: lookup nowhere: no such host`, false},
+		"the registry demands a log in":    {`rpc error: code = Unknown desc = pull access denied, repository does not exist or may require authorization`, false},
+		"the kubelet shows no answer ever": {"", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "nowhere/ceph:18" })
+			r.until("the pod", time.Minute, func() bool { return r.pulls("ErrImagePull", row.message) })
+			for range 25 {
+				r.step()
+			}
+			if r.entry().State == cephupgrade.Refusing {
+				t.Error("it is refused at once")
+			}
+			for range 15 {
+				r.step()
+			}
+			r.pulls("ImagePullBackOff", "Back-off pulling image")
+			for range 30 {
+				r.step()
+			}
+			if refused := r.entry().State == cephupgrade.Refusing; refused != row.refused {
+				t.Errorf("the state is %s", r.entry().State)
+			}
+			if said := strings.Contains(r.message(lifecycle.Ready), "the registry has no image nowhere/ceph:18"); said != row.refused {
+				t.Errorf("it says %q", r.message(lifecycle.Ready))
+			}
+		})
+	}
+}
+
+// pulls lets the pod of the detection show why its container waits, and reports whether there is one.
+func (r *rig) pulls(reason, message string) (found bool) {
+	r.t.Helper()
+	var all corev1.PodList
+	r.must(r.client.List(r.t.Context(), &all))
+	for i := range all.Items {
+		p := &all.Items[i]
+		if p.Labels[render.LabelImage] != render.ImageID("nowhere/ceph:18") || len(p.Status.ContainerStatuses) == 0 {
+			continue
+		}
+		p.Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: message}
+		r.must(r.client.Status().Update(r.t.Context(), p))
+		found = true
+	}
+	return found
+}
+
+// TestKindForgetsImages detects a tag again that neither the spec nor a daemon used in between, because it may have been moved.
+func TestKindForgetsImages(t *testing.T) {
+	r := launched(t, "16")
+	known := func() (names []string) {
+		for name := range r.record().Images {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		return names
+	}
+	policy := &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: "ceph:18"}, Components: []cephv1.Component{"mon"}}
+	r.edit(func(c *cephv1.Cluster) { c.Spec.UpgradePolicy = policy })
+	r.until("the detection", time.Minute, func() bool { return len(known()) == 2 })
+	r.until("the monitors", 5*time.Minute, func() bool { return r.entry().State == cephupgrade.AwaitingAdmin })
+	r.edit(func(c *cephv1.Cluster) { c.Spec.UpgradePolicy, c.Spec.CephVersion.Image = nil, "ceph:18" })
+	if diff := cmp.Diff([]string{"ceph:16", "ceph:18"}, known()); diff != "" {
+		t.Errorf("while daemons use both (-want +got):\n%s", diff)
+	}
+	r.until("the upgrade", 15*time.Minute, r.settled("18"))
+	r.step()
+	if diff := cmp.Diff([]string{"ceph:18"}, known()); diff != "" {
+		t.Errorf("at the end (-want +got):\n%s", diff)
+	}
+}
