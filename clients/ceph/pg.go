@@ -16,6 +16,9 @@ type PGs struct {
 	States map[string]int
 }
 
+// UnknownPGs returns placement groups whose states are unknown: they are not clean.
+func UnknownPGs() PGs { return PGs{Total: -1} }
+
 // PGs returns the states of the placement groups.
 func (c Client) PGs(ctx context.Context) (PGs, error) {
 	return question[pgAnswer](ctx, c, "reading the placement groups", "pg", "stat")

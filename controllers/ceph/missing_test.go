@@ -2,6 +2,7 @@ package ceph_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +11,8 @@ import (
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
 	simulated "github.com/detent-dev/detent/simulator/ceph"
 )
 
@@ -63,4 +66,28 @@ func (r *rig) change(d cephclient.Daemon, how func(*corev1.Pod)) {
 		}
 	}
 	r.t.Fatalf("%s has no pod", d)
+}
+
+// TestKindReadsSoonerWhileADaemonStarts: each answer is a process in a pod, so that a wait that lasts is not read as often.
+func TestKindReadsSoonerWhileADaemonStarts(t *testing.T) {
+	r := launched(t, "16")
+	r.step()
+	if r.renew != 0 {
+		t.Errorf("at rest answers are read again after %s", r.renew)
+	}
+	r.world.Broken = func(d cephclient.Daemon, image string) bool {
+		return strings.HasPrefix(image, "ceph:18") && d.Type != ""
+	}
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+	r.until("the first daemon", 5*time.Minute, func() bool { return r.entry().State == cephupgrade.AwaitingDaemon })
+	r.step()
+	if want := 1500 * time.Millisecond; r.renew != want {
+		t.Errorf("answers are read again after %s, want %s", r.renew, want)
+	}
+	for range 150 {
+		r.step()
+	}
+	if r.entry().State != cephupgrade.AwaitingDaemon || r.renew != 0 {
+		t.Errorf("after minutes in %s answers are read again after %s", r.entry().State, r.renew)
+	}
 }

@@ -63,6 +63,8 @@ type rig struct {
 	exec func(ctx context.Context, command []string, in io.Reader, out, errs io.Writer) error
 	// again are the delays after which questions asked for another reconcile.
 	again []time.Duration
+	// renew is how soon the last questions may be asked again; zero for the default.
+	renew time.Duration
 	// errors of reconciles, and states in their order.
 	states []string
 }
@@ -140,6 +142,9 @@ type recorded struct {
 // Read implements connection.System.
 func (s recorded) Read(ctx context.Context, e connection.Endpoint, queries []connection.Query, live bool, now time.Time) []connection.Reading {
 	for _, q := range queries {
+		if !live && q.Again == 0 {
+			s.rig.renew = q.Renew
+		}
 		if q.Again > 0 {
 			s.rig.again = append(s.rig.again, q.Again)
 		}

@@ -183,7 +183,7 @@ func together(ctx context.Context, c ceph.Client, questions []Question) ceph.Cli
 }
 
 // cluster reads all maps. The states of the placement groups are asked for afterwards: without a manager they are unknown, and the
-// question is not answered.
+// question is not answered. A manager that has just become active has no statistics yet: the maps are known nevertheless.
 func cluster(ctx context.Context, c ceph.Client) (out cephupgrade.Cluster, err error) {
 	if c, err = c.Together(ctx, allMaps()...); err != nil {
 		return out, err
@@ -198,8 +198,11 @@ func cluster(ctx context.Context, c ceph.Client) (out cephupgrade.Cluster, err e
 		read(r, &of, func(ctx context.Context) ([]ceph.Metadata, error) { return c.Metadata(ctx, t) })
 		out.Metadata = append(out.Metadata, of...)
 	}
-	if out.PGs.Total = -1; out.Managers.Available {
-		read(r, &out.PGs, c.PGs)
+	out.PGs = ceph.UnknownPGs()
+	if r.err == nil && out.Managers.Available {
+		if pgs, err := c.PGs(ctx); err == nil {
+			out.PGs = pgs
+		}
 	}
 	return out, r.err
 }

@@ -2,9 +2,12 @@ package observation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/detent-dev/detent/controllers/ceph/connection"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -19,4 +22,20 @@ func (o *Collector) ReadAgain(ctx context.Context, s *Snapshot, request lifecycl
 		Question: connection.Question{Need: cephupgrade.NeedCluster}, MaxAge: request.MaxAge(cephupgrade.NeedCluster), Renew: readAgain, Again: readAgain,
 	}
 	o.System.Read(ctx, s.Endpoint, []connection.Query{query}, false, request.Now)
+}
+
+const (
+	// renewSoon is how often answers are read again while the upgrade waits for Ceph. It is shorter than the interval in which these states are
+	// evaluated, so that none of them finds the last answer just too new.
+	renewSoon = 1500 * time.Millisecond
+	// soon is how long a wait counts as one that ends soon. Each answer is a process in a pod, and a wait may last for days.
+	soon = 2 * time.Minute
+)
+
+// progressing reports whether the upgrade has just begun to wait for Ceph.
+func progressing(c *cephv1.Cluster, now time.Time) bool {
+	return slices.ContainsFunc(c.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
+		waits := e.State == cephupgrade.AwaitingHealth || e.State == cephupgrade.AwaitingOkToStop || e.State == cephupgrade.AwaitingDaemon
+		return e.Name == LifecycleUpgrade && waits && now.Sub(e.EnteredAt.Time) < soon
+	})
 }

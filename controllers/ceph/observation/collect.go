@@ -50,7 +50,7 @@ type Collector struct {
 
 // Collect observes a cluster.
 func (o *Collector) Collect(ctx context.Context, c *cephv1.Cluster, request lifecycle.ObserveRequest) (*Snapshot, error) {
-	s := &Snapshot{Now: request.Now, Table: o.Table, Declared: daemons.Of(c), Selected: selectedOf(c)}
+	s := &Snapshot{Now: request.Now, Table: o.Table, Declared: daemons.Of(c), Selected: selectedOf(c), Progressing: progressing(c, request.Now)}
 	if err := s.objects(ctx, c, request.Read); err != nil {
 		return s, err
 	}
@@ -240,6 +240,9 @@ func (o *Collector) ask(ctx context.Context, s *Snapshot, request lifecycle.Obse
 		}
 		query := connection.Query{Question: q, MaxAge: request.MaxAge(need)}
 		external.RefreshSooner(o.System.InFlight(s.Endpoint, connection.Lifecycle), &query, request.Now)
+		if s.Progressing && (query.Renew == 0 || query.Renew > renewSoon) {
+			query.Renew = renewSoon
+		}
 		queries = append(queries, query)
 	}
 	readings := o.System.Read(ctx, s.Endpoint, queries, request.Live, request.Now)
@@ -314,6 +317,9 @@ func (s *Snapshot) Runs(d ceph.Daemon) record.Daemon {
 // Image returns the name and the version of an image that pods use, and false if it was not detected. An admin may have written its name
 // without the digest.
 func (s *Snapshot) Image(reference string) (name string, v versions.Version, known bool) {
+	if i, named := s.Record.Images[reference]; named {
+		return reference, i.Version, true
+	}
 	for name, i := range s.Record.Images {
 		if i.Reference == reference {
 			return name, i.Version, true
@@ -321,9 +327,6 @@ func (s *Snapshot) Image(reference string) (name string, v versions.Version, kno
 	}
 	return "", versions.Version{}, false
 }
-	if i, named := s.Record.Images[reference]; named {
-		return reference, i.Version, true
-	}
 
 // ByHand returns the image of the Deployment of a daemon if it is neither the recorded one nor was detected; empty otherwise.
 func (s *Snapshot) ByHand(d ceph.Daemon) string {

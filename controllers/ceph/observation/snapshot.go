@@ -51,6 +51,8 @@ type Snapshot struct {
 	Endpoint connection.Endpoint
 	// Selected is the daemon that the upgrade has selected.
 	Selected ceph.Daemon
+	// Progressing means that the upgrade has just begun to wait for Ceph: answers are read again sooner.
+	Progressing bool
 
 	Cluster    transitions.Fact[cephupgrade.Cluster]
 	Health     transitions.Fact[ceph.Health]
@@ -64,10 +66,10 @@ type Snapshot struct {
 type Detection struct {
 	Job *batchv1.Job
 	Pod *corev1.Pod
-}
-
 	// Absent means that a registry answered that it does not have the image.
 	Absent bool
+}
+
 // Known returns the value of a fact, and false if it is not known or was not requested: a paused cluster is observed without Ceph.
 func Known[T any](fact transitions.Fact[T]) (value T, known bool) {
 	if fact.Asked() {
