@@ -32,6 +32,8 @@ type Release struct {
 	// Supported reports whether a cluster may be asked to run the release without allowUnsupported. The row of an unsupported release
 	// serves clusters that are upgraded from it.
 	Supported bool `yaml:"supported"`
+	// Lacks is what the operator needs and the release does not have; empty for none. Such a release cannot be run.
+	Lacks string `yaml:"lacks"`
 	// Dashboard is the protocol of the dashboard: http or https.
 	Dashboard string `yaml:"dashboard"`
 	// MDSStandbys says what happens to standbys before the active daemon moves to this release.
@@ -123,15 +125,19 @@ const (
 	TooOld      transitions.Reason = "TooOld"
 	Unsupported transitions.Reason = "Unsupported"
 	KnownBad    transitions.Reason = "KnownBad"
+	Incapable   transitions.Reason = "Incapable"
 )
 
 // Permit returns why the version may not run at all, or nil. allowUnsupported accepts what is not supported or not known, but
-// neither a release older than the table nor a version that is known to be bad.
+// neither a release older than the table, nor one that lacks what the operator needs, nor a version that is known to be bad.
 func (t *Table) Permit(v Version, allowUnsupported bool) *transitions.Problem {
 	if oldest := t.file.Releases[0]; v.Major < oldest.Major {
 		return transitions.Problemf(TooOld, "Ceph %s is older than %d %s, the oldest release that can be managed. Supported are %s", v, oldest.Major, oldest.Name, t.Supported())
 	}
 	r, known := t.Release(v.Major)
+	if known && r.Lacks != "" {
+		return transitions.Problemf(Incapable, "Ceph %s cannot be run: it lacks %s. Supported are %s", t.Describe(v), r.Lacks, t.Supported())
+	}
 	if known {
 		for _, b := range r.Bad {
 			if v.Compare(b.from) >= 0 && v.Compare(b.to) <= 0 {

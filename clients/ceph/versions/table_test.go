@@ -44,14 +44,15 @@ func TestTablePermit(t *testing.T) {
 		allow   bool
 		want    string
 	}{
-		"a supported release":                        {version: "18.2.7"},
-		"a release of the table, not supported":      {version: "17.2.7", want: "Ceph 17.2.7 quincy is not supported. Supported are 12 luminous, 13 mimic, 14 nautilus, 16 pacific, 18 reef, 19 squid, 20 tentacle. To run it anyway, set allowUnsupported to true"},
-		"a release of the table, allowed":            {version: "17.2.7", allow: true},
-		"a future release":                           {version: "21.1.0", want: "Ceph 21.1.0 unknown is not supported. Supported are 12 luminous, 13 mimic, 14 nautilus, 16 pacific, 18 reef, 19 squid, 20 tentacle. To run it anyway, set allowUnsupported to true"},
-		"a release before the table, although asked": {version: "10.2.11", allow: true, want: "Ceph 10.2.11 is older than 12 luminous, the oldest release that can be managed. Supported are 12 luminous, 13 mimic, 14 nautilus, 16 pacific, 18 reef, 19 squid, 20 tentacle"},
-		"a known defect, although asked":             {version: "16.2.6", allow: true, want: "Ceph 16.2.6 must not run: the conversion of an OSD to per-pool omap can lose data. Use a later version of pacific"},
-		"after a known defect":                       {version: "16.2.7"},
-		"before a known defect":                      {version: "16.1.0"},
+		"a supported release":                          {version: "18.2.7"},
+		"a release of the table, not supported":        {version: "17.2.7", want: "Ceph 17.2.7 quincy is not supported. Supported are 14 nautilus, 16 pacific, 18 reef, 19 squid, 20 tentacle. To run it anyway, set allowUnsupported to true"},
+		"a release of the table, allowed":              {version: "17.2.7", allow: true},
+		"a future release":                             {version: "21.1.0", want: "Ceph 21.1.0 unknown is not supported. Supported are 14 nautilus, 16 pacific, 18 reef, 19 squid, 20 tentacle. To run it anyway, set allowUnsupported to true"},
+		"a release before the table, although asked":   {version: "10.2.11", allow: true, want: "Ceph 10.2.11 is older than 12 luminous, the oldest release that can be managed. Supported are 14 nautilus, 16 pacific, 18 reef, 19 squid, 20 tentacle"},
+		"a known defect, although asked":               {version: "16.2.6", allow: true, want: "Ceph 16.2.6 must not run: the conversion of an OSD to per-pool omap can lose data. Use a later version of pacific"},
+		"a release that cannot be run, although asked": {version: "13.2.2", allow: true, want: "Ceph 13.2.2 mimic cannot be run: it lacks the protocol v2 with which monitors are launched. Supported are 14 nautilus, 16 pacific, 18 reef, 19 squid, 20 tentacle"},
+		"after a known defect":                         {version: "16.2.7"},
+		"before a known defect":                        {version: "16.1.0"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -76,7 +77,7 @@ func TestTableNext(t *testing.T) {
 		"one release":                            {18, 19, ""},
 		"the same release":                       {18, 18, ""},
 		"an older release":                       {18, 16, ""},
-		"a supported release is skipped":         {12, 14, "13 mimic"},
+		"a supported release is skipped":         {14, 18, "16 pacific"},
 		"several supported releases are skipped": {14, 20, "16 pacific"},
 		"from a release that is not supported":   {15, 18, "16 pacific"},
 	}

@@ -226,7 +226,7 @@ func TestDecideMessages(t *testing.T) {
 		"another major half way": {cluster("18.2.7", "20.1.0", on("19.2.3", "mon.a"), unsupported), "mon.a (19.2.3) run neither 18.2.7 nor 20.1.0: finish the change that has begun before another release is asked for"},
 		"a default image that cannot be had": {cluster("", "12.2.7", func(s *decision.Situation) {
 			s.Wanted.Default, s.Wanted.Problem = true, transitions.Problemf("ImagePullFailed", "the image ceph/ceph:v12.2.7 cannot be pulled")
-		}), "the image ceph/ceph:v12.2.7 cannot be pulled. It is the default image: set spec.cephVersion.image. Supported are 12 luminous, 13 mimic, 14 nautilus, 16 pacific, 18 reef, 19 squid, 20 tentacle"},
+		}), "the image ceph/ceph:v12.2.7 cannot be pulled. It is the default image: set spec.cephVersion.image. Supported are 14 nautilus, 16 pacific, 18 reef, 19 squid, 20 tentacle"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
