@@ -371,7 +371,7 @@ func TestKindWithoutAVersion(t *testing.T) {
 		c.Spec.CephVersion = nil
 		r := newRig(t, c)
 		r.until("the refusal", 8*time.Minute, func() bool { return r.entry().State == cephupgrade.Refusing })
-		r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), "Supported are 12 luminous") })
+		r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), "Supported are 14 nautilus") })
 		r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion = &cephv1.CephVersion{Image: "ceph:16"} })
 		r.until("the launch", 5*time.Minute, r.settled("16"))
 	})
