@@ -30,6 +30,11 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *S
 	v.InFlight = c.System.InFlight(cluster, LifecycleVersion)
 	v.Unregistering = c.System.InFlight(cluster, LifecycleScaleDown)
 	v.Altering = c.System.InFlight(cluster, LifecycleConfiguration)
+	if request.Live {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, LiveTimeout)
+		defer cancel()
+	}
 	queries := v.queries(request)
 	members, removals, settings := memberReadings{members: roll.Members{}}, removalReadings{}, settingsReadings{}
 	defer func() {
@@ -41,11 +46,6 @@ func (c *Collector) observe(ctx context.Context, kafka *kafkav1beta2.Kafka, v *S
 	}()
 	if len(queries) == 0 {
 		return
-	}
-	if request.Live {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, LiveTimeout)
-		defer cancel()
 	}
 	readings := c.System.Read(ctx, cluster, queries, request.Live, request.Now)
 	for i, q := range queries {
