@@ -8,6 +8,7 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -49,21 +50,18 @@ func Removed(s *observation.Snapshot, osd ceph.Daemon) bool {
 
 // Empty reports whether the storage of an OSD was found empty: its pod does not start for that reason.
 func Empty(s *observation.Snapshot, osd ceph.Daemon) bool {
-	return strings.HasPrefix(Trouble(s.Pods[osd]), "StorageLost:")
+	return strings.HasPrefix(Trouble(s.Pods[osd]), render.StorageLostMarker)
 }
-
-// approval is the annotation that permits to make an OSD in the storage of one that was removed from Ceph.
-const approval = "detent.dev/approve"
 
 // ReuseApproval is the value of the annotation for one removal: the UUID of the OSD is that of no other one.
 func ReuseApproval(r *record.Record, slot string) string { return "new-osd=" + r.OSDs[slot] }
 
 // Reuse reports whether another OSD may be made in the storage of one that was removed: the storage was found empty, or that is approved.
 func Reuse(c *cephv1.Cluster, s *observation.Snapshot, slot string) bool {
-	return s.Record.Removed[slot].Empty || c.Annotations[approval] == ReuseApproval(s.Record, slot)
+	return s.Record.Removed[slot].Empty || c.Annotations[Approve] == ReuseApproval(s.Record, slot)
 }
 
 // ReuseCommand approves to make another OSD in the storage.
 func ReuseCommand(c *cephv1.Cluster, s *observation.Snapshot, slot string) string {
-	return "kubectl annotate clusters.ceph.rook.io " + c.Name + " -n " + c.Namespace + " --overwrite " + approval + "=" + ReuseApproval(s.Record, slot)
+	return approveCommand(c, ReuseApproval(s.Record, slot))
 }

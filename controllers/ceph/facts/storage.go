@@ -16,8 +16,14 @@ import (
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 )
 
-// Approve permits to make the lost data of one monitor again: format-storage=<monitor>/<number of the loss>. The condition shows the value.
+// Approve is the annotation that permits to make the lost data of one monitor again (format-storage=<monitor>/<number of the loss>), or an
+// OSD in the storage of one that was removed from Ceph (new-osd=<UUID>). The condition shows the value.
 const Approve = "detent.dev/approve"
+
+// approveCommand sets the annotation.
+func approveCommand(c *cephv1.Cluster, value string) string {
+	return "kubectl annotate clusters.ceph.rook.io " + c.Name + " -n " + c.Namespace + " --overwrite " + Approve + "=" + value
+}
 
 const approveFormat = "format-storage="
 
@@ -114,7 +120,7 @@ func (l *Loss) Remedy(c *cephv1.Cluster, s *observation.Snapshot) string {
 	if why := l.refusal(s); why != "" {
 		return text + "bring back the others first: the data is made again only against a quorum of them, and " + why
 	}
-	return text + fmt.Sprintf("approve to make it again from the other monitors: kubectl annotate clusters.ceph.rook.io %s -n %s --overwrite %s=%s", c.Name, c.Namespace, Approve, l.Approval)
+	return text + "approve to make it again from the other monitors: " + approveCommand(c, l.Approval)
 }
 
 // refusal is why the data of a monitor cannot be made again; empty if that is possible or will be known in a moment.
