@@ -39,6 +39,8 @@ const cephPatience = 15 * time.Minute
 // store is a Ceph of a scenario.
 type store struct {
 	*stage.Scenario
+	// stalls are the types of daemons while one of which is away every write may wait, besides those of stalled.
+	stalls []ceph.Type
 }
 
 // manifest returns a file of testdata with words replaced.
@@ -58,7 +60,7 @@ func installCeph(ctx SpecContext, s *stage.Scenario, version string) *store {
 // installFrom creates the Ceph of a file of testdata and waits until it serves.
 func installFrom(ctx SpecContext, s *stage.Scenario, file, version string) *store {
 	GinkgoHelper()
-	p, c := s.Phase("install "+version), &store{s}
+	p, c := s.Phase("install "+version), &store{Scenario: s}
 	Expect(cluster.ApplyText(ctx, s.Namespace, manifest(file, "VERSION", version, "HOST", cephHost))).To(Succeed())
 	c.settled(ctx, version)
 	c.healthy(ctx)

@@ -16,6 +16,7 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 	It("of release 14 is launched from nothing and upgraded to 16, while clients write", SpecTimeout(30*time.Minute), func(ctx SpecContext) {
 		s := scenario(ctx)
 		c := installCeph(ctx, s, "14.2.21")
+		c.stalls = []ceph.Type{ceph.TypeOSD} // docs/decisions/0623-writes-wait-once-in-an-upgrade-from-release-14.md
 		c.write(ctx, "14.2.21")
 		p := c.upgrade(ctx, "16.2.15")
 		c.settled(ctx, "16.2.15")

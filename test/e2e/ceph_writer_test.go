@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +83,7 @@ func (c *store) finish(ctx SpecContext, upgrades ...*stage.Phase) {
 		Expect(w.Acknowledged).To(BeNumerically(">", 100), "%s acknowledged", kind)
 		Expect(w.Failed+w.Lost).To(BeZero(), "%s failed or lost", kind)
 		if len(upgrades) > 0 {
-			c.stalls(kind, w.Slow, outages)
+			c.noteStalls(kind, w.Slow, outages)
 		}
 	}
 }
@@ -148,9 +149,9 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// stalls notes which daemons were away during the slow writes of a client, and says that no other write took long than those that stalled
+// noteStalls notes which daemons were away during the slow writes of a client, and says that no other write took long than those that stalled
 // names.
-func (c *store) stalls(kind string, slow []slowWrite, outages []stage.Outage) {
+func (c *store) noteStalls(kind string, slow []slowWrite, outages []stage.Outage) {
 	GinkgoHelper()
 	for _, w := range slow {
 		from := time.UnixMilli(int64(w.At * 1000))
@@ -163,21 +164,24 @@ func (c *store) stalls(kind string, slow []slowWrite, outages []stage.Outage) {
 		}
 		c.Note("%s: a write took %.1f s while these were away: %s", kind, w.Seconds, strings.Join(away, ", "))
 		if until.Sub(from) > stallLimit {
-			Expect(away).To(ContainElement(HavePrefix(stalled(kind))), "daemons that were away while a write of %s took %.1f s", kind, w.Seconds)
+			Expect(away).To(ContainElement(Satisfy(func(daemon string) bool {
+				t, _, _ := strings.Cut(daemon, ".")
+				return slices.Contains(append(stalled(kind), c.stalls...), ceph.Type(t))
+			})), "daemons that were away while a write of %s took %.1f s", kind, w.Seconds)
 		}
 	}
 }
 
 // stalled names the daemons of which a client knows that its writes wait for their successor: there is one gateway, and one active
 // metadata server, the standby of which may be away too.
-func stalled(kind string) string {
+func stalled(kind string) []ceph.Type {
 	switch kind {
 	case "uploads":
-		return string(ceph.TypeRGW)
+		return []ceph.Type{ceph.TypeRGW}
 	case "records":
-		return string(ceph.TypeMDS)
+		return []ceph.Type{ceph.TypeMDS}
 	default:
-		return "none"
+		return nil
 	}
 }
 
