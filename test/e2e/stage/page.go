@@ -80,6 +80,8 @@ A section has the last run of its scenario. Durations depend on the machine and 
 - **Status writes**: changes of the status of the resources, and the transitions that they report.
 - **Records**: in the scenarios of Kafka a producer (acks=all, idempotent, 6 partitions, 3 replicas, min.insync.replicas=2) and a consumer ran through all phases.
   Lost, duplicated and out of order are those of the consumer, and again of a second one that read the topic from its start afterwards.
+- **Whole**: in the scenarios of Ceph, every daemon had its role and all placement groups were clean, as Ceph reported to a client that wrote objects,
+  records of a file and uploads meanwhile.
 
 `
 
