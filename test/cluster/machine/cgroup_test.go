@@ -14,8 +14,8 @@ import (
 // leaderless makes this test binary a process whose first thread ends while another one waits for the end of standard input.
 const leaderless = "DETENT_LEADERLESS"
 
-// The first thread of a process runs init and main.
-func init() {
+// Only here is it certain that the first thread runs.
+func init() { //nolint:gochecknoinits // see above
 	if os.Getenv(leaderless) != "" {
 		runtime.LockOSThread()
 	}
