@@ -56,8 +56,8 @@ func TestProgramRunFails(t *testing.T) {
 		time   time.Duration
 		want   string
 	}{
-		"it hangs":                        {"sleep 1000", 50 * time.Millisecond, "the ceph command took longer than 50ms"},
-		"a process that it started hangs": {"sleep 1000 & exit 0", 50 * time.Millisecond, "the ceph command took longer than 50ms"},
+		"it hangs":                        {"sleep 1000", 2 * time.Second, "the ceph command took longer than 2s"},
+		"a process that it started hangs": {"sleep 1000 & exit 0", 500 * time.Millisecond, "the ceph command took longer than 500ms"},
 		"it prints without end":           {"while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done", 20 * time.Second, "the ceph command printed more than is read"},
 		"it prints errors without end":    {"while :; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx >&2; done", 20 * time.Second, "the ceph command printed more than is read"},
 		"it is killed":                    {"kill -9 $$", time.Minute, "running the ceph command: signal: killed"},
