@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,8 +59,12 @@ func (s *stage) run(ctx context.Context, plan Plan) *Result {
 	r.Took = time.Since(begun)
 	r.Passes = s.passes.Load()
 	history := s.recorder.Since(since)
-	r.Counts = counts(history)
-	r.End = flatten(s.recorder.Latest(), s.subject.Masked)
+	r.Counts, r.End = counts(history), flatten(s.recorder.Latest(), s.subject.Masked)
+	if s.subject.Incidental != nil {
+		of := func(name, _ string) bool { return s.subject.Incidental.MatchString(name) }
+		maps.DeleteFunc(r.Counts, of)
+		maps.DeleteFunc(r.End, of)
+	}
 	r.Outside = s.world.Effects()
 	r.Wrong = append(s.world.Harm(), s.world.Judge(history)...)
 	r.Wrong = append(r.Wrong, s.judge(history)...)

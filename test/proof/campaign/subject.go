@@ -37,6 +37,9 @@ type Subject struct {
 	// Masked matches texts in objects, including keys, that differ between runs with the same result, such as a digest of a UID. Optional;
 	// default: none but digests of the namespace's name.
 	Masked *regexp.Regexp
+	// Incidental matches the kind and the name of objects that differ between runs with the same result and are not compared. Optional;
+	// default: none.
+	Incidental *regexp.Regexp
 	// Cache options of the operator's manager.
 	Cache cache.Options
 	// Scale of all declared times.
