@@ -44,8 +44,8 @@ const (
 	StoppedStandbys    = "stopped-standbys"
 )
 
-// oftenPoll is the interval of the states in which Ceph, without an event of Kubernetes, lets the upgrade go on.
-const oftenPoll = 2 * time.Second
+// shortPoll is the interval of the states in which Ceph, without an event of Kubernetes, lets the upgrade go on.
+const shortPoll = 2 * time.Second
 
 type row = machines.Transition[Facts, Data]
 
@@ -62,8 +62,8 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 	work := func(name string, deadline time.Duration, onTargetChange string, do *action, doc string) state {
 		return state{State: states.State{Name: name, Kind: states.Work, Doc: doc, Deadline: deadline}, Invariant: always, OnTargetChange: onTargetChange, Action: do}
 	}
-	often := func(s state) state {
-		s.Poll = oftenPoll
+	withShortPoll := func(s state) state {
+		s.Poll = shortPoll
 		return s
 	}
 	hold := func(name string, reason states.HoldReason, doc string) state {
@@ -78,11 +78,11 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			work(DetectingVersion, 10*time.Minute, Preflight, detect, "the version of a wanted image is being detected"),
 			work(RecordingHealth, 2*time.Minute, Preflight, record, "the health from before the upgrade is being recorded"),
 			work(SelectingDaemon, 15*time.Minute, SelectingDaemon, restore, "what an earlier daemon needed is being restored, and the next daemon selected"),
-			often(wait(AwaitingHealth, time.Hour, SelectingDaemon, "the upgrade pauses until the cluster is healthy")),
-			often(wait(AwaitingOkToStop, 30*time.Minute, SelectingDaemon, "Ceph has to permit to stop the selected daemon")),
+			withShortPoll(wait(AwaitingHealth, time.Hour, SelectingDaemon, "the upgrade pauses until the cluster is healthy")),
+			withShortPoll(wait(AwaitingOkToStop, 30*time.Minute, SelectingDaemon, "Ceph has to permit to stop the selected daemon")),
 			work(PreparingDaemon, 10*time.Minute, SelectingDaemon, prepare, "the cluster is being prepared for the change of the selected daemon"),
 			work(ReplacingDaemon, 10*time.Minute, SelectingDaemon, change, "the selected daemon is being replaced"),
-			often(wait(AwaitingDaemon, 15*time.Minute, SelectingDaemon, "the selected daemon has to have its role on the wanted version")),
+			withShortPoll(wait(AwaitingDaemon, 15*time.Minute, SelectingDaemon, "the selected daemon has to have its role on the wanted version")),
 			work(RequiringRelease, 5*time.Minute, SelectingDaemon, requireRelease, "OSDs of older releases are being excluded"),
 			hold(DeadOSD, states.Refusal, "an OSD that is down for good holds up the upgrade: it must be repaired or removed"),
 			hold(AwaitingAdmin, states.Planned, "the components of the policy are done; the others await a decision of the admin"),

@@ -2,13 +2,11 @@ package facts
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
-	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -50,7 +48,8 @@ func Removed(s *observation.Snapshot, osd ceph.Daemon) bool {
 
 // Empty reports whether the storage of an OSD was found empty: its pod does not start for that reason.
 func Empty(s *observation.Snapshot, osd ceph.Daemon) bool {
-	return strings.HasPrefix(Trouble(s.Pods[osd]), render.StorageLostMarker)
+	pod := s.Pods[osd]
+	return pod != nil && foundNothing(pod) != nil
 }
 
 // ReuseApproval is the value of the annotation for one removal: the UUID of the OSD is that of no other one.

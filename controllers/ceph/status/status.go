@@ -49,22 +49,7 @@ func Project(c *cephv1.Cluster, s *observation.Snapshot, _ lifecycle.ProjectRequ
 			out[0].Reason, out[0].Message = string(decided.Problem.Reason), decided.Problem.Message
 		}
 	}
-	return append(append(out, lost(c, s)...), warnings(c, s)...)
-}
-
-// lost is the Warning that says whose data is lost, where it was, and what can be done.
-func lost(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
-	var remedies []string
-	for _, l := range facts.Losses(s) {
-		remedies = append(remedies, l.Remedy(c, s))
-	}
-	if len(remedies) == 0 {
-		return nil
-	}
-	if len(remedies) > 3 {
-		remedies = append(remedies[:3], fmt.Sprintf("%d others have lost their data", len(remedies)-3))
-	}
-	return []metav1.Condition{{Type: lifecycle.Warning, Status: metav1.ConditionTrue, Reason: StorageLost, Message: strings.Join(remedies, ". ")}}
+	return append(out, warnings(c, s)...)
 }
 
 func report(c *cephv1.Cluster) *cephv1.CephStatus {

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
-	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
@@ -28,13 +28,15 @@ const ImageSetByHand = "ImageSetByHand"
 
 // warnings are the conditions about what is unusual and stops nothing, one for each reason.
 func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
-	var texts []string
-	for i := range s.Unused {
-		d := &s.Unused[i]
-		texts = append(texts, fmt.Sprintf("%s was removed from Ceph: %s is not used. To make another OSD there, empty it, and approve that with %s",
-			d.Name, storage(d), facts.ReuseCommand(c, s, d.Slot)))
+	var lost, unused []string
+	for _, l := range facts.Losses(s) {
+		lost = append(lost, l.Remedy(c, s))
 	}
-	out := warn(nil, OSDRemoved, texts)
+	for _, d := range s.Unused {
+		unused = append(unused, fmt.Sprintf("%s was removed from Ceph: %s is not used. To make another OSD there, empty it, and approve that with %s",
+			d.Name, render.Storage(c, d, d.Node), facts.ReuseCommand(c, s, d.Slot)))
+	}
+	out := warn(warn(nil, StorageLost, lost), OSDRemoved, unused)
 	out = warn(out, ImageSetByHand, byHand(c, s))
 	return append(out, unusual(c, s)...)
 }
@@ -96,14 +98,6 @@ func rests(c *cephv1.Cluster) bool {
 	return slices.ContainsFunc(c.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
 		return e.Name == observation.LifecycleUpgrade && e.State == cephupgrade.Settled
 	})
-}
-
-// storage says in words where the data of an OSD is.
-func storage(d *daemons.Daemon) string {
-	if d.Claims != nil {
-		return fmt.Sprintf("the volume of the claim %s in the set %s", d.Slot, d.Claims.Name)
-	}
-	return "the directory " + d.Path + " on " + d.Node
 }
 
 // maxTexts is how many texts of one Warning are shown.

@@ -2,7 +2,6 @@ package status
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -166,5 +165,5 @@ func keptStorageOf(v *observation.Snapshot) []string {
 			out = append(out, text)
 		}
 	}
-	return slices.Clip(out)
+	return out
 }
