@@ -71,7 +71,7 @@ func TestProjectWarnsOfUpstreamExample(t *testing.T) {
 			reasons = append(reasons, c.Reason)
 		}
 	}
-	if diff := cmp.Diff([]string{status.ReasonNotServedYet}, reasons); diff != "" {
+	if diff := cmp.Diff([]string{status.ReasonNotDeployed}, reasons); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
 }

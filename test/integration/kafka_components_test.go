@@ -108,7 +108,7 @@ var _ = Describe("the reconciled versions in the status of a Kafka", func() {
 		Eventually(shown(sc, key)).Should(Equal(versionsShown{Operator: operatorVersion, Kafka: old, Ready: true}))
 		warned := func(c lifecyclev1.Status) bool {
 			for _, one := range c.Conditions {
-				if one.Type == lifecycle.Warning && one.Reason == status.ReasonNotServedYet {
+				if one.Type == lifecycle.Warning && one.Reason == status.ReasonNotDeployed {
 					return true
 				}
 			}

@@ -19,8 +19,10 @@ import (
 const (
 	// ReasonUnusedField: fields that have no effect.
 	ReasonUnusedField = "UnusedField"
-	// ReasonNotServedYet: listeners with TLS, and components that have no default image.
+	// ReasonNotServedYet: listeners with TLS.
 	ReasonNotServedYet = "NotServedYet"
+	// ReasonNotDeployed: components without an image, of which there is no default.
+	ReasonNotDeployed = "NotDeployed"
 	// ReasonUnsupportedListener: listeners that are not internal.
 	ReasonUnsupportedListener = "UnsupportedListener"
 	// ReasonReservedConfig: properties that Detent manages.
@@ -144,7 +146,7 @@ func (w warned) components(spec *kafkav1beta2.KafkaSpec) {
 		}
 	}
 	if len(without) > 0 {
-		w.add(ReasonNotServedYet, "not deployed, since there is no default image of them: "+strings.Join(without, ", ")+". Set image to deploy one of your own")
+		w.add(ReasonNotDeployed, "there is no default image of "+strings.Join(without, " and ")+". Set image to deploy one of your own")
 	}
 	if problem := render.ExporterProblem(spec.KafkaExporter); problem != nil {
 		w.add(string(problem.Reason), problem.Message+": the exporter is not deployed, or stays as it was")

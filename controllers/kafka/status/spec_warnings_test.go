@@ -73,7 +73,7 @@ func TestSpecWarnings(t *testing.T) {
 				k.Spec.EntityOperator = &kafkav1beta2.EntityOperatorSpec{TopicOperator: &kafkav1beta2.EntityOperatorComponent{}, UserOperator: &kafkav1beta2.EntityOperatorComponent{Image: "x"}}
 				k.Spec.KafkaExporter = &kafkav1beta2.KafkaExporterSpec{}
 			},
-			want: map[string]string{ReasonNotServedYet: "not deployed, since there is no default image of them: spec.entityOperator.topicOperator. Set image to deploy one of your own"},
+			want: map[string]string{ReasonNotDeployed: "there is no default image of spec.entityOperator.topicOperator. Set image to deploy one of your own"},
 		},
 		"unused fields of cluster and pool": {
 			change: func(k *kafkav1beta2.Kafka, p *kafkav1beta2.KafkaNodePool) {

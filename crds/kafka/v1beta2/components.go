@@ -4,11 +4,11 @@ import corev1 "k8s.io/api/core/v1"
 
 // EntityOperatorSpec describes the topic operator and the user operator.
 type EntityOperatorSpec struct {
-	// TopicOperator reconciles KafkaTopic resources. Without an image it is not deployed, which the Warning NotServedYet reports.
+	// TopicOperator reconciles KafkaTopic resources. Without an image it is not deployed, which the Warning NotDeployed reports.
 	// +optional
 	TopicOperator *EntityOperatorComponent `json:"topicOperator,omitempty"`
 
-	// UserOperator reconciles KafkaUser resources. Without an image it is not deployed, which the Warning NotServedYet reports.
+	// UserOperator reconciles KafkaUser resources. Without an image it is not deployed, which the Warning NotDeployed reports.
 	// +optional
 	UserOperator *EntityOperatorComponent `json:"userOperator,omitempty"`
 
