@@ -69,7 +69,7 @@ func snapshotting() Setup {
 // Behaviours returns all rows of the table.
 func Behaviours() []Behaviour {
 	var all []Behaviour
-	for _, rows := range [][]Behaviour{rolling(), raising(), lowering(), lingering(), ghosts(), unregistering(), moving(), cordoning(), altering(), describing(), members(), isolation(), versions()} {
+	for _, rows := range [][]Behaviour{rolling(), raising(), lowering(), lingering(), ghosts(), unregistering(), moving(), cordoning(), altering(), describing(), members(), isolation(), lagging(), versions()} {
 		all = append(all, rows...)
 	}
 	return all
@@ -264,6 +264,20 @@ func isolation() []Behaviour {
 				Lives(4), Answers(4, "orders", 1, 2, 4), InSync("orders", 1, 2), ReadThrough(4, "orders", 1, 2),
 				Reconnect(4), InSync("orders", 1, 2, 4),
 			},
+		})
+	}
+	return rows
+}
+
+// lagging are the rows about a voter that does not follow the leader's log.
+func lagging() []Behaviour {
+	var rows []Behaviour
+	for _, release := range []string{"3.9.2", "4.1.2"} {
+		rows = append(rows, Behaviour{
+			Name: release + ": a voter that was killed lags until it has caught up", Setup: three(release),
+			Given: []Step{FollowerAt(release, 3), Behind()},
+			When:  Kill(3), Want: accepted(),
+			Then: []Step{Behind(3), Start(release, 3), Behind()},
 		})
 	}
 	return rows

@@ -233,6 +233,25 @@ func QuorumOf(voters, observers []int32) Step {
 	}, "the quorum is %v, watched by %v", voters, observers)
 }
 
+// Behind requires exactly these voters to lag behind the leader: they were not level with it within the fetch timeout, and their logs
+// end before the leader's.
+func Behind(want ...int32) Step {
+	return eventually(func(ctx context.Context, w World) error {
+		q, err := w.Client().Quorum(ctx)
+		if err != nil {
+			return err
+		}
+		leader, _ := q.Voter(q.Leader)
+		got := kafka.QuorumSafeWithout(q, kafka.NoLeader, leader.LastFetchMillis, kafka.DefaultQuorumFetchTimeout).Behind
+		for _, id := range got {
+			if v, _ := q.Voter(id); v.LogEndOffset >= leader.LogEndOffset {
+				return fmt.Errorf("the log of voter %d ends at %d, that of the leader at %d", id, v.LogEndOffset, leader.LogEndOffset)
+			}
+		}
+		return differs(want, got)
+	}, "voters %v lag", want)
+}
+
 // Holds requires the broker's log directories to hold that many replicas.
 func Holds(broker int32, want int) Step {
 	return eventually(func(ctx context.Context, w World) error {
