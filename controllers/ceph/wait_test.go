@@ -1,0 +1,205 @@
+package ceph_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/cephtest"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	simulated "github.com/detent-dev/detent/simulator/ceph"
+)
+
+// TestKindRefuses refuses specs before any daemon is touched, with the reason and the remedy, and goes on once they are corrected.
+func TestKindRefuses(t *testing.T) {
+	policy := func(image string, components ...cephv1.Component) *cephv1.UpgradePolicy {
+		return &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: image}, Components: components}
+	}
+	for name, tc := range map[string]struct {
+		from string
+		edit func(*cephv1.Cluster)
+		want string
+	}{
+		"more than two releases":         {"14", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" }, "the most is two releases"},
+		"a downgrade":                    {"18", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:16" }, "their data cannot be used by an older release"},
+		"an unknown release":             {"18", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:99" }, "set allowUnsupported to true"},
+		"OSDs without monitors":          {"16", func(c *cephv1.Cluster) { c.Spec.UpgradePolicy = policy("ceph:18", "osd") }, "has osd without mon, mgr"},
+		"an image that is not Ceph":      {"16", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "busybox:1" }, "is not an image of Ceph"},
+		"an image that cannot be pulled": {"16", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "nowhere/ceph:18" }, "check that it exists and can be pulled"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, tc.from)
+			unknown := cephtest.Releases()["18"]
+			unknown.Major = 20
+			r.world.Images["ceph:99"] = unknown
+			r.edit(tc.edit)
+			r.step()
+			r.until("the refusal", 8*time.Minute, func() bool { return r.entry().State == cephupgrade.Refusing })
+			r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), tc.want) })
+			if started := r.started(); len(started) > 0 {
+				t.Errorf("started: %v", started)
+			}
+			r.edit(func(c *cephv1.Cluster) {
+				c.Spec.UpgradePolicy, c.Spec.CephVersion.Image = nil, "ceph:"+tc.from
+			})
+			r.step()
+			r.until("the correction", 5*time.Minute, r.settled(tc.from))
+			if started := r.started(); len(started) > 0 {
+				t.Errorf("started after the correction: %v", started)
+			}
+		})
+	}
+}
+
+func (r *rig) message(kind string) string {
+	for _, c := range r.get().Status.Conditions {
+		if c.Type == kind {
+			return c.Message
+		}
+	}
+	return ""
+}
+
+// TestKindHoldsARemovedPolicy moves no daemon back when the policy is removed half way.
+func TestKindHoldsARemovedPolicy(t *testing.T) {
+	r := launched(t, "16")
+	r.edit(func(c *cephv1.Cluster) {
+		c.Spec.UpgradePolicy = &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: "ceph:18"}, Components: []cephv1.Component{"mon"}}
+	})
+	r.step()
+	r.until("the monitors", 10*time.Minute, func() bool { return r.entry().State == cephupgrade.AwaitingAdmin })
+	r.started()
+	r.edit(func(c *cephv1.Cluster) { c.Spec.UpgradePolicy = nil })
+	r.step()
+	r.until("the hold", time.Minute, func() bool { return r.entry().State == cephupgrade.PolicyRemoved })
+	for range 60 {
+		r.step()
+	}
+	if started := r.started(); len(started) > 0 || r.versions()["mon"] != "18" {
+		t.Errorf("started %v, versions %v", started, r.versions())
+	}
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+	r.step()
+	r.until("the rest", 15*time.Minute, r.settled("18"))
+}
+
+// TestKindWaits names what it waits for, replaces no further daemon, and goes on by itself.
+func TestKindWaits(t *testing.T) {
+	boom := cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr, Summary: "boom"}
+	osd2 := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "2"}
+	osds := []cephclient.Daemon{{Type: cephclient.TypeOSD, ID: "0"}, {Type: cephclient.TypeOSD, ID: "1"}, osd2}
+	for name, tc := range map[string]struct {
+		begin, end func(r *rig)
+		state      string
+		want       string
+	}{
+		"a health code": {
+			begin: func(r *rig) { r.ceph.Do(func(c *simulated.Cluster) { c.Raise(boom) }) },
+			end:   func(r *rig) { r.ceph.Do(func(c *simulated.Cluster) { c.Clear(boom.Code) }) },
+			state: cephupgrade.AwaitingHealth, want: "TEST_BOOM",
+		},
+		"an OSD that is stopped": {
+			begin: func(r *rig) { r.ceph.Do(func(c *simulated.Cluster) { c.Stop(osd2) }) },
+			end: func(r *rig) {
+				r.ceph.Do(func(c *simulated.Cluster) {
+					d, _ := c.Daemon(osd2)
+					_ = c.Start(osd2, d.Version, d.Pod)
+				})
+			},
+			want: "OSD_DOWN",
+		},
+		"OSDs that are stopped, and that a flag keeps in": {
+			begin: func(r *rig) {
+				r.ceph.Do(func(c *simulated.Cluster) {
+					for _, d := range osds {
+						c.Stop(d)
+						c.Flag(d, true)
+					}
+				})
+			},
+			end: func(r *rig) {
+				r.ceph.Do(func(c *simulated.Cluster) {
+					for _, name := range osds {
+						c.Flag(name, false)
+						d, _ := c.Daemon(name)
+						_ = c.Start(name, d.Version, d.Pod)
+					}
+				})
+			},
+			want: "the flag noout keeps Ceph from marking it out: repair it, or remove the flag",
+		},
+		"Ceph that does not permit to stop a daemon": {
+			begin: func(r *rig) {
+				r.ceph.Do(func(c *simulated.Cluster) {
+					c.Faults = append(c.Faults, simulated.Fault{Command: "osd ok-to-stop", Result: cephclient.Result{Code: 16, Stderr: []byte("Error EBUSY: not now\n")}})
+				})
+			},
+			end:   func(r *rig) { r.ceph.Do(func(c *simulated.Cluster) { c.Faults = nil }) },
+			state: cephupgrade.AwaitingOkToStop, want: "Ceph answers for osd.",
+		},
+		"a gateway that an administrator stopped": {
+			begin: func(r *rig) { r.scale("rook-ceph-rgw-store-a", 0) },
+			end:   func(r *rig) { r.scale("rook-ceph-rgw-store-a", 1) },
+			state: cephupgrade.ReplacingDaemon, want: "not available: rgw.store.a",
+		},
+		"an image that does not start": {
+			begin: func(r *rig) {
+				r.world.Broken = func(d cephclient.Daemon, image string) bool {
+					return d == osds[0] && strings.HasPrefix(image, "ceph:18")
+				}
+			},
+			end:   func(r *rig) { r.world.Broken = nil },
+			state: cephupgrade.AwaitingDaemon, want: "osd.0 does not run (CrashLoopBackOff)",
+		},
+		"a command that hangs": {
+			begin: func(r *rig) {
+				r.ceph.Do(func(c *simulated.Cluster) {
+					c.Faults = append(c.Faults, simulated.Fault{Command: "health", Kind: simulated.Hang})
+				})
+			},
+			end:  func(r *rig) { r.ceph.Do(func(c *simulated.Cluster) { c.Faults = nil }) },
+			want: "longer than",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+			r.step()
+			r.until("the managers", 10*time.Minute, func() bool {
+				return r.versions()["mgr"] == "18" && r.entry().Data["daemon"] == "osd.0" && len(r.world.Started) == 5
+			})
+			tc.begin(r)
+			r.until("the wait", 2*time.Minute, func() bool {
+				return (tc.state == "" || r.entry().State == tc.state) && slices.ContainsFunc(r.entry().WaitingFor, func(w lifecyclev1.WaitingFor) bool { return strings.Contains(w.Observed, tc.want) })
+			})
+			before := len(r.world.Started)
+			for range 30 {
+				r.step()
+			}
+			if len(r.world.Started) > before {
+				t.Errorf("started meanwhile: %v", r.world.Started[before:])
+			}
+			tc.end(r)
+			r.until("the end", 15*time.Minute, r.settled("18"))
+			r.clean()
+		})
+	}
+}
+
+// scale a Deployment by hand.
+func (r *rig) scale(name string, replicas int32) {
+	r.t.Helper()
+	d := &appsv1.Deployment{}
+	r.must(r.client.Get(context.Background(), client.ObjectKey{Namespace: "rook-ceph", Name: name}, d))
+	d.Spec.Replicas = &replicas
+	r.must(r.client.Update(context.Background(), d))
+}
