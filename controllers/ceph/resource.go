@@ -4,6 +4,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 
@@ -26,6 +27,7 @@ func Resource() resource.Kind {
 			{Object: &corev1.ConfigMap{}, Resource: corev1.SchemeGroupVersion.WithResource("configmaps"), Access: resource.Applied},
 			{Object: &corev1.PersistentVolumeClaim{}, Resource: corev1.SchemeGroupVersion.WithResource("persistentvolumeclaims"), Access: resource.Applied},
 			{Object: &corev1.Service{}, Resource: corev1.SchemeGroupVersion.WithResource("services"), Access: resource.Applied},
+			{Object: &policyv1.PodDisruptionBudget{}, Resource: policyv1.SchemeGroupVersion.WithResource("poddisruptionbudgets"), Access: resource.Applied},
 		},
 		// The keys of the cluster. They are read by name alone and in no cache.
 		Rights: []rbacv1.PolicyRule{

@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -113,7 +114,7 @@ func images() map[string]versions.Version {
 
 // AddToScheme registers the types of the objects.
 func AddToScheme() []func(*k8sruntime.Scheme) error {
-	return []func(*k8sruntime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, cephv1.AddToScheme}
+	return []func(*k8sruntime.Scheme) error{corev1.AddToScheme, appsv1.AddToScheme, batchv1.AddToScheme, policyv1.AddToScheme, cephv1.AddToScheme}
 }
 
 // newKind returns the kind of controllers/ceph with its parts.
@@ -166,7 +167,7 @@ func (s *Scene) Subject(ctx context.Context) (Subject, error) {
 			return watched(at, kind), err
 		},
 		Invariant: wrong, Settled: settled,
-		Keep:     []string{"Pod", "ConfigMap", "Secret", "Service", "PersistentVolumeClaim", "Job", "Node"},
+		Keep:     []string{"Pod", "ConfigMap", "Secret", "Service", "PersistentVolumeClaim", "Job", "Node", "PodDisruptionBudget"},
 		Restored: []string{"Deployment"},
 		Part:     true,
 		Faults:   []explore.Fault{PodLost, Unhealthy, Denied, Silence, ReplyGone, NotCarried},
