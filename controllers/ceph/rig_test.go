@@ -62,6 +62,8 @@ type rig struct {
 	kind       ceph.Kind
 	// exec runs a command in a pod, in place of a command without a pod; nil for none.
 	exec func(ctx context.Context, command []string, in io.Reader, out, errs io.Writer) error
+	// monitors are those that were asked, in the form of the option mon host.
+	monitors []string
 	// again are the delays after which questions asked for another reconcile.
 	again []time.Duration
 	// renew is how soon the last questions may be asked again; zero for the default.
@@ -119,7 +121,8 @@ func (r *rig) restart() {
 	r.t.Helper()
 	table, err := versions.Embedded()
 	r.must(err)
-	system := recorded{rig: r, System: &connection.Direct{Protocol: connection.NewProtocol(func(connection.Endpoint) (cephclient.Runner, func(), error) {
+	system := recorded{rig: r, System: &connection.Direct{Protocol: connection.NewProtocol(func(e connection.Endpoint) (cephclient.Runner, func(), error) {
+		r.monitors = append(r.monitors, e.Monitors)
 		if r.exec != nil {
 			return &cli.Pod{Exec: r.exec, Conf: render.ToolsConf, Name: keys.Admin, Keyring: render.ToolsKeyring}, func() {}, nil
 		}

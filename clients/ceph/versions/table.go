@@ -40,6 +40,9 @@ type Release struct {
 	MDSStandbys Standbys `yaml:"mdsStandbys"`
 	// MDSJoinFS reports whether ceph-mds accepts --mds-join-fs.
 	MDSJoinFS bool `yaml:"mdsJoinFS"`
+	// KeyService reports whether monitors keep the keys of config-key in a Paxos service of its own. One that does never answers a question
+	// about keys while a monitor without it leads.
+	KeyService bool `yaml:"keyService"`
 	// Daemons are the types that exist in addition to mon, mgr, osd, rgw and mds.
 	Daemons []string `yaml:"daemons"`
 	// Bad are ranges of versions that must not run.

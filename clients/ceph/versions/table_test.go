@@ -124,6 +124,9 @@ func TestTableColumns(t *testing.T) {
 	if !ok || named.Major != 16 || named.MDSStandbys != versions.StandbysStop || !named.MDSJoinFS || named.Dashboard != "https" {
 		t.Errorf("pacific: %+v, %t", named, ok)
 	}
+	if r, _ := table.Release(15); r == nil || !r.MDSJoinFS || r.KeyService || !named.KeyService {
+		t.Errorf("octopus: %+v, pacific: %+v", r, named)
+	}
 	if r, _ := table.Release(12); r == nil || r.Dashboard != "http" {
 		t.Errorf("luminous: %+v", r)
 	}

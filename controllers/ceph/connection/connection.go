@@ -25,6 +25,8 @@ type Endpoint struct {
 	UID  types.UID
 	// Config is ceph.conf with the addresses of the monitors.
 	Config string
+	// Monitors are the addresses of those that are asked, in the form of mon host; empty for all that Config names.
+	Monitors string
 	// Keyring authenticates as client.admin. It is secret.
 	Keyring string
 }
@@ -33,7 +35,7 @@ type Endpoint struct {
 func (e Endpoint) Object() (types.NamespacedName, types.UID) { return e.Name, e.UID }
 
 // BuiltFrom returns what a client is built from. It does not leave the process.
-func (e Endpoint) BuiltFrom() string { return e.Config + "\n" + e.Keyring }
+func (e Endpoint) BuiltFrom() string { return e.Config + "\n" + e.Monitors + "\n" + e.Keyring }
 
 // Question is a need about a cluster, or about one of its daemons.
 type Question struct {
