@@ -44,7 +44,8 @@ const (
 	StoppedStandbys    = "stopped-standbys"
 )
 
-// shortPoll is the interval of the states in which Ceph, without an event of Kubernetes, lets the upgrade go on.
+// shortPoll is the interval of the states in which Ceph, without an event of Kubernetes, lets the upgrade go on: it permits something, or
+// shows the effect of a command.
 const shortPoll = 2 * time.Second
 
 type row = machines.Transition[Facts, Data]
@@ -77,13 +78,13 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			wait(Preflight, 2*time.Minute, Preflight, "whether the change is possible is decided before the first daemon is replaced"),
 			work(DetectingVersion, 10*time.Minute, Preflight, detect, "the version of a wanted image is being detected"),
 			work(RecordingHealth, 2*time.Minute, Preflight, record, "the health from before the upgrade is being recorded"),
-			work(SelectingDaemon, 15*time.Minute, SelectingDaemon, restore, "what an earlier daemon needed is being restored, and the next daemon selected"),
+			withShortPoll(work(SelectingDaemon, 15*time.Minute, SelectingDaemon, restore, "what an earlier daemon needed is being restored, and the next daemon selected")),
 			withShortPoll(wait(AwaitingHealth, time.Hour, SelectingDaemon, "the upgrade pauses until the cluster is healthy")),
 			withShortPoll(wait(AwaitingOkToStop, 30*time.Minute, SelectingDaemon, "Ceph has to permit to stop the selected daemon")),
-			work(PreparingDaemon, 10*time.Minute, SelectingDaemon, prepare, "the cluster is being prepared for the change of the selected daemon"),
+			withShortPoll(work(PreparingDaemon, 10*time.Minute, SelectingDaemon, prepare, "the cluster is being prepared for the change of the selected daemon")),
 			work(ReplacingDaemon, 10*time.Minute, SelectingDaemon, change, "the selected daemon is being replaced"),
 			withShortPoll(wait(AwaitingDaemon, 15*time.Minute, SelectingDaemon, "the selected daemon has to have its role on the wanted version")),
-			work(RequiringRelease, 5*time.Minute, SelectingDaemon, requireRelease, "OSDs of older releases are being excluded"),
+			withShortPoll(work(RequiringRelease, 5*time.Minute, SelectingDaemon, requireRelease, "OSDs of older releases are being excluded")),
 			hold(DeadOSD, states.Refusal, "an OSD that is down for good holds up the upgrade: it must be repaired or removed"),
 			hold(AwaitingAdmin, states.Planned, "the components of the policy are done; the others await a decision of the admin"),
 			hold(Refusing, states.Refusal, "the spec asks for a change that is not possible; no daemon changes"),

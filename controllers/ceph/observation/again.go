@@ -32,10 +32,17 @@ const (
 	soon = 2 * time.Minute
 )
 
-// progressing reports whether the upgrade has just begun to wait for Ceph.
+// progressing reports whether the upgrade has just begun to wait for Ceph, or for the effect of a command.
 func progressing(c *cephv1.Cluster, now time.Time) bool {
 	return slices.ContainsFunc(c.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
-		waits := e.State == cephupgrade.AwaitingHealth || e.State == cephupgrade.AwaitingOkToStop || e.State == cephupgrade.AwaitingDaemon
-		return e.Name == LifecycleUpgrade && waits && now.Sub(e.EnteredAt.Time) < soon
+		return e.Name == LifecycleUpgrade && slices.Contains(untilCephShows(), e.State) && now.Sub(e.EnteredAt.Time) < soon
 	})
+}
+
+// untilCephShows are the states that end when Ceph shows something.
+func untilCephShows() []string {
+	return []string{
+		cephupgrade.SelectingDaemon, cephupgrade.AwaitingHealth, cephupgrade.AwaitingOkToStop, cephupgrade.PreparingDaemon, cephupgrade.AwaitingDaemon,
+		cephupgrade.RequiringRelease,
+	}
 }
