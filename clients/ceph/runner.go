@@ -34,4 +34,8 @@ func (n *NotStarted) Error() string { return "starting the ceph command: " + n.E
 func (n *NotStarted) Unwrap() error { return n.Err }
 
 // Client asks one cluster. It holds no state.
-type Client struct{ Runner Runner }
+type Client struct {
+	Runner Runner
+	// KeysFrom is the monitor that keys are read from and stored through. Optional; default: any.
+	KeysFrom Daemon
+}

@@ -46,7 +46,8 @@ func (c Client) Together(ctx context.Context, questions ...string) (Client, erro
 	if known.Runner != nil {
 		c.Runner = known.Runner
 	}
-	return Client{Runner: answered{c.Runner, answers}}, nil
+	c.Runner = answered{c.Runner, answers}
+	return c, nil
 }
 
 // answered is a Runner that has the answers to some questions.

@@ -62,8 +62,8 @@ type rig struct {
 	kind       ceph.Kind
 	// exec runs a command in a pod, in place of a command without a pod; nil for none.
 	exec func(ctx context.Context, command []string, in io.Reader, out, errs io.Writer) error
-	// monitors are those that were asked, in the form of the option mon host.
-	monitors []string
+	// keysFrom are the monitors that were asked about keys.
+	keysFrom []cephclient.Daemon
 	// again are the delays after which questions asked for another reconcile.
 	again []time.Duration
 	// renew is how soon the last questions may be asked again; zero for the default.
@@ -122,7 +122,7 @@ func (r *rig) restart() {
 	table, err := versions.Embedded()
 	r.must(err)
 	system := recorded{rig: r, System: &connection.Direct{Protocol: connection.NewProtocol(func(e connection.Endpoint) (cephclient.Runner, func(), error) {
-		r.monitors = append(r.monitors, e.Monitors)
+		r.keysFrom = append(r.keysFrom, e.KeysFrom)
 		if r.exec != nil {
 			return &cli.Pod{Exec: r.exec, Conf: render.ToolsConf, Name: keys.Admin, Keyring: render.ToolsKeyring}, func() {}, nil
 		}

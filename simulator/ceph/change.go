@@ -15,7 +15,7 @@ func daemonOf(name string) client.Daemon {
 }
 
 // tell asks a daemon itself. A standby manager does not answer, neither does a daemon that is starting, and no manager of release 14.
-func (c *Cluster) tell(name string, args []string) client.Result {
+func (c *Cluster) tell(name string, args []string, input []byte) client.Result {
 	d := c.find(daemonOf(name))
 	silent := "problem getting command descriptions from " + name
 	switch {
@@ -25,6 +25,8 @@ func (c *Cluster) tell(name string, args []string) client.Result {
 		return refused(6, "ENXIO", silent)
 	}
 	switch {
+	case d.Name.Type == client.TypeMon && len(args) > 2 && args[0] == "config-key":
+		return c.configKey(args[1], args[2], input)
 	case d.Name.Type == client.TypeMgr && d.Version.Major < 16:
 		return refused(22, "EINVAL", "invalid command")
 	case args[0] == "version" && d.Version.Major < 16:

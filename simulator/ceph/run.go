@@ -53,8 +53,30 @@ func (c *Cluster) Run(ctx context.Context, command client.Command) (client.Resul
 			return f.Result, nil
 		}
 	}
+	if c.silentAboutKeys(command.Args) {
+		return client.Result{}, errHangs
+	}
 	return c.answer(command, text), nil
 }
+
+// silentAboutKeys reports whether a command about keys gets no answer: a monitor of 16 or later has none to give while an older one leads.
+// A command that names no monitor may be sent to such a one.
+func (c *Cluster) silentAboutKeys(args []string) bool {
+	if !c.quorate() || c.release() >= keyService {
+		return false
+	}
+	newer := func(d *Daemon) bool {
+		return d.Name.Type == client.TypeMon && d.Version.Major >= keyService && c.seen(d)
+	}
+	if len(args) > 2 && args[0] == "tell" && args[2] == "config-key" {
+		d := c.find(daemonOf(args[1]))
+		return d != nil && newer(d)
+	}
+	return len(args) > 0 && args[0] == "config-key" && slices.ContainsFunc(c.Daemons, func(d Daemon) bool { return newer(&d) })
+}
+
+// keyService is the first release whose monitors keep keys in a service of their own.
+const keyService = 16
 
 // interact answers the commands of the lines of an input one after another, as the program does without a command.
 func (c *Cluster) interact(ctx context.Context, input []byte) (out client.Result, err error) {
@@ -129,7 +151,7 @@ type handler struct {
 func handlers() []handler {
 	return []handler{
 		{[]string{"*", "ok-to-stop", "..."}, func(c *Cluster, a []string, _ []byte) client.Result { return c.okToStop(a[0], a[1:]) }},
-		{[]string{"tell", "*", "..."}, func(c *Cluster, a []string, _ []byte) client.Result { return c.tell(a[0], a[1:]) }},
+		{[]string{"tell", "*", "..."}, func(c *Cluster, a []string, input []byte) client.Result { return c.tell(a[0], a[1:], input) }},
 		{[]string{"config-key", "*", "..."}, func(c *Cluster, a []string, input []byte) client.Result { return c.configKey(a[0], a[1], input) }},
 		{[]string{"osd", "set-group", "noout", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.noOut(a[0], true) }},
 		{[]string{"osd", "unset-group", "noout", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.noOut(a[0], false) }},

@@ -36,8 +36,6 @@ type Program struct {
 	Path string
 	// Conf is the configuration file of the cluster, with the addresses of the monitors. Required.
 	Conf string
-	// Monitors are the addresses of those to ask, in the form of the option mon host. Optional; default: those of Conf.
-	Monitors string
 	// Name and Keyring authenticate, such as client.admin and the path of its keyring. Required.
 	Name, Keyring string
 	// ConnectTimeout, Timeout and MaxOutput bound a call. Optional; defaults: DefaultConnectTimeout, DefaultTimeout, DefaultMaxOutput.
@@ -79,11 +77,9 @@ func (p *Program) Run(ctx context.Context, command ceph.Command) (ceph.Result, e
 
 func (p *Program) arguments(args []string) []string {
 	seconds := int(or(p.ConnectTimeout, DefaultConnectTimeout).Round(time.Second) / time.Second)
-	all := []string{"--conf", p.Conf, "--name", p.Name, "--keyring", p.Keyring, "--connect-timeout", strconv.Itoa(max(seconds, 1)), "--format", "json"}
-	if p.Monitors != "" {
-		all = append(all, "--mon-host", p.Monitors)
-	}
-	return append(all, args...)
+	return append([]string{
+		"--conf", p.Conf, "--name", p.Name, "--keyring", p.Keyring, "--connect-timeout", strconv.Itoa(max(seconds, 1)), "--format", "json",
+	}, args...)
 }
 
 func or[T comparable](value, otherwise T) T {

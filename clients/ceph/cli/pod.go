@@ -18,9 +18,8 @@ type Pod struct {
 	// Exec runs a command in the pod with the streams, until it ends. An exit code other than 0 is an error with the method ExitStatus. It
 	// returns *ceph.NotStarted if the command was not started. Required.
 	Exec func(ctx context.Context, command []string, in io.Reader, out, errs io.Writer) error
-	// Conf, Monitors, Name, Keyring, ConnectTimeout, Timeout and MaxOutput as for a Program. The files are in the pod.
-	Conf, Monitors          string
-	Name, Keyring           string
+	// Conf, Name, Keyring, ConnectTimeout, Timeout and MaxOutput as for a Program. The files are in the pod.
+	Conf, Name, Keyring     string
 	ConnectTimeout, Timeout time.Duration
 	MaxOutput               int
 }
@@ -40,7 +39,7 @@ func (p *Pod) Run(ctx context.Context, command ceph.Command) (ceph.Result, error
 	late := fmt.Errorf("the ceph command took longer than %s", timeout)
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout+transfer, late)
 	defer cancel()
-	same := &Program{Conf: p.Conf, Monitors: p.Monitors, Name: p.Name, Keyring: p.Keyring, ConnectTimeout: p.ConnectTimeout}
+	same := &Program{Conf: p.Conf, Name: p.Name, Keyring: p.Keyring, ConnectTimeout: p.ConnectTimeout}
 	seconds := max(int(timeout/time.Second), 1)
 	args := append([]string{"timeout", "-k", "1", strconv.Itoa(seconds), "ceph"}, same.arguments(command.Args)...)
 	var in io.Reader

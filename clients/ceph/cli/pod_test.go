@@ -34,7 +34,7 @@ func TestPodRun(t *testing.T) {
 				_, err := fmt.Fprint(out, strings.Join(command, " "), in == nil)
 				return err
 			},
-			want: ceph.Result{Stdout: []byte("timeout -k 1 1 ceph --conf /conf --name client.admin --keyring /keyring --connect-timeout 5 --format json --mon-host [v2:10.96.0.1:3300] osd dumptrue")},
+			want: ceph.Result{Stdout: []byte("timeout -k 1 1 ceph --conf /conf --name client.admin --keyring /keyring --connect-timeout 5 --format json osd dumptrue")},
 		},
 		"the input": {
 			exec: func(_ context.Context, _ []string, in io.Reader, out, _ io.Writer) error {
@@ -77,7 +77,7 @@ func TestPodRun(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := &cli.Pod{Exec: tc.exec, Conf: "/conf", Monitors: "[v2:10.96.0.1:3300]", Name: "client.admin", Keyring: "/keyring", Timeout: time.Second, MaxOutput: 1 << 16}
+			p := &cli.Pod{Exec: tc.exec, Conf: "/conf", Name: "client.admin", Keyring: "/keyring", Timeout: time.Second, MaxOutput: 1 << 16}
 			got, err := p.Run(t.Context(), ceph.Command{Args: []string{"osd", "dump"}, Input: []byte(tc.input)})
 			if tc.err != "" {
 				_, never := errors.AsType[*ceph.NotStarted](err)

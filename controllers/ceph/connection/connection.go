@@ -25,8 +25,8 @@ type Endpoint struct {
 	UID  types.UID
 	// Config is ceph.conf with the addresses of the monitors.
 	Config string
-	// Monitors are the addresses of those that are asked, in the form of mon host; empty for all that Config names.
-	Monitors string
+	// KeysFrom is the monitor that is asked about stored keys; zero for any.
+	KeysFrom ceph.Daemon
 	// Keyring authenticates as client.admin. It is secret.
 	Keyring string
 }
@@ -35,7 +35,7 @@ type Endpoint struct {
 func (e Endpoint) Object() (types.NamespacedName, types.UID) { return e.Name, e.UID }
 
 // BuiltFrom returns what a client is built from. It does not leave the process.
-func (e Endpoint) BuiltFrom() string { return e.Config + "\n" + e.Monitors + "\n" + e.Keyring }
+func (e Endpoint) BuiltFrom() string { return e.Config + "\n" + e.KeysFrom.String() + "\n" + e.Keyring }
 
 // Question is a need about a cluster, or about one of its daemons.
 type Question struct {
@@ -73,7 +73,7 @@ func NewProtocol(connect func(Endpoint) (ceph.Runner, func(), error)) Protocol {
 	return Protocol{
 		Connect: func(e Endpoint) (ceph.Client, func(), error) {
 			runner, done, err := connect(e)
-			return ceph.Client{Runner: runner}, done, err
+			return ceph.Client{Runner: runner, KeysFrom: e.KeysFrom}, done, err
 		},
 		Ask: ask, Together: together, Execute: Execute, Outcome: outcome,
 	}
@@ -161,7 +161,9 @@ func together(ctx context.Context, c ceph.Client, questions []Question) ceph.Cli
 		case cephupgrade.NeedHealth:
 			commands = append(commands, "health detail")
 		case cephupgrade.NeedMemory:
-			commands = append(commands, "config-key dump "+keyPrefix)
+			if c.KeysFrom == (ceph.Daemon{}) { // a question to one monitor is a call of its own
+				commands = append(commands, "config-key dump "+keyPrefix)
+			}
 		case cephupgrade.NeedPermission:
 			switch q.Daemon.Type {
 			case ceph.TypeMon:

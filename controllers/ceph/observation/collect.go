@@ -62,7 +62,7 @@ func (o *Collector) Collect(ctx context.Context, c *cephv1.Cluster, request life
 	}
 	s.Endpoint = connection.Endpoint{Name: client.ObjectKeyFromObject(c), UID: c.UID}
 	if s.Record != nil {
-		s.Endpoint.Config, s.Endpoint.Monitors, s.Endpoint.Keyring = render.ConfigText(c, s.Record), s.monitors(), s.Keys[keys.Admin]
+		s.Endpoint.Config, s.Endpoint.KeysFrom, s.Endpoint.Keyring = render.ConfigText(c, s.Record), s.keysFrom(), s.Keys[keys.Admin]
 	}
 	o.ask(ctx, s, request)
 	s.resolve()

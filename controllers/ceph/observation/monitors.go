@@ -6,13 +6,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
-	"github.com/detent-dev/detent/controllers/ceph/render"
 )
 
-// monitors returns the addresses of the monitors to ask; empty for all. A monitor with the key service never answers a question about keys
-// while one without it leads. While both run, those without it are asked, unless none of them is ready (decision 0625).
-func (s *Snapshot) monitors() string {
-	var without []ceph.Daemon
+// keysFrom returns the monitor that is asked about stored keys; zero for any. A monitor with the key service never answers about keys while
+// one without it leads. While both run, one without it is asked, unless none of them is ready (decision 0625).
+func (s *Snapshot) keysFrom() (without ceph.Daemon) {
 	mixed := false
 	for _, m := range s.Record.Of(ceph.TypeMon) {
 		if s.Record.Daemons[m.String()].Reference == "" {
@@ -22,14 +20,14 @@ func (s *Snapshot) monitors() string {
 		switch {
 		case !known || release.KeyService:
 			mixed = true
-		case ready(s.Pods[m]):
-			without = append(without, m)
+		case without == (ceph.Daemon{}) && ready(s.Pods[m]):
+			without = m
 		}
 	}
 	if !mixed {
-		return ""
+		return ceph.Daemon{}
 	}
-	return render.MonHost(s.Record, without)
+	return without
 }
 
 func ready(pod *corev1.Pod) bool {

@@ -69,14 +69,14 @@ func ConfigText(c *cephv1.Cluster, r *record.Record) string {
 		}
 	}
 	// Identity and addresses are the operator's alone.
-	var names []string
+	var names, hosts []string
 	for _, m := range r.Of(ceph.TypeMon) {
-		if r.Daemons[m.String()].Address != "" {
-			names = append(names, m.ID)
+		if at := r.Daemons[m.String()].Address; at != "" {
+			names, hosts = append(names, m.ID), append(hosts, address(at))
 		}
 	}
 	sections["global"]["fsid"] = r.FSID
-	sections["global"]["mon host"], sections["global"]["mon initial members"] = MonHost(r, r.Of(ceph.TypeMon)), strings.Join(names, ",")
+	sections["global"]["mon host"], sections["global"]["mon initial members"] = strings.Join(hosts, ","), strings.Join(names, ",")
 	var out strings.Builder
 	for _, section := range slices.Sorted(maps.Keys(sections)) {
 		fmt.Fprintf(&out, "[%s]\n", section)
@@ -85,17 +85,6 @@ func ConfigText(c *cephv1.Cluster, r *record.Record) string {
 		}
 	}
 	return out.String()
-}
-
-// MonHost returns the addresses of monitors in the form of the option mon host.
-func MonHost(r *record.Record, mons []ceph.Daemon) string {
-	var hosts []string
-	for _, m := range mons {
-		if at := r.Daemons[m.String()].Address; at != "" {
-			hosts = append(hosts, address(at))
-		}
-	}
-	return strings.Join(hosts, ",")
 }
 
 func address(ip string) string {

@@ -19,7 +19,7 @@ func program(path string, e connection.Endpoint) (ceph.Runner, func(), error) {
 		return nil, nil, fmt.Errorf("storing how the cluster %s is reached: %w", e.Name, err)
 	}
 	done := func() { _ = os.RemoveAll(folder) } // at the end there is no receiver for the error
-	p := &cli.Program{Path: path, Conf: filepath.Join(folder, "ceph.conf"), Monitors: e.Monitors, Name: keys.Admin, Keyring: filepath.Join(folder, "keyring")}
+	p := &cli.Program{Path: path, Conf: filepath.Join(folder, "ceph.conf"), Name: keys.Admin, Keyring: filepath.Join(folder, "keyring")}
 	for file, text := range map[string]string{p.Conf: e.Config, p.Keyring: e.Keyring} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			done()

@@ -42,7 +42,7 @@ func inPods(config *rest.Config, read client.Reader) (func(connection.Endpoint) 
 			}
 			return stream(ctx, own, api, client.ObjectKeyFromObject(pod), command, in, out, errs)
 		}
-		return &cli.Pod{Exec: exec, Conf: render.ToolsConf, Monitors: e.Monitors, Name: keys.Admin, Keyring: render.ToolsKeyring}, func() {}, nil
+		return &cli.Pod{Exec: exec, Conf: render.ToolsConf, Name: keys.Admin, Keyring: render.ToolsKeyring}, func() {}, nil
 	}, nil
 }
 
