@@ -118,7 +118,7 @@ func (p *Phase) Order() (pods []string, at []time.Time) {
 	return pods, at
 }
 
-// Outage of a node lasts from when it ceased to be ready until it was ready again. An outage that has not ended has no Until.
+// Outage of a node lasts from when it ceased to be ready until it was ready again, or until the end of the phase if it was not yet.
 type Outage struct {
 	Node        string
 	From, Until time.Time
@@ -131,7 +131,7 @@ func (p *Phase) Outages() []Outage {
 	defer p.recording.mu.Unlock()
 	var out []Outage
 	for i, node := range nodes {
-		o := Outage{Node: node, From: at[i]}
+		o := Outage{Node: node, From: at[i], Until: p.ended}
 		for _, r := range p.recording.returns {
 			if r.pod == node && r.at.After(o.From) {
 				o.Until = r.at
