@@ -20,8 +20,9 @@ var (
 	not = transitions.Not[Facts, Data]
 )
 
-// settle is how long a map may show a process that has ended, and how old the states of the placement groups may be.
-const settle = 10 * time.Second
+// settle is how long after the start of a process a map may show the one before, which has ended by then, and how old the states of the
+// placement groups may be: five seconds, one for the resolution of the time of the start, and one for clocks that differ.
+const settle = 7 * time.Second
 
 // settles is how long after the start of a daemon the maps are evidence of its role. A manager is named by its pod, a metadata server is
 // asked through the map itself, and a gateway has no entry: what the maps show of them is the new process. A monitor is asked at its own
