@@ -14,13 +14,13 @@ import (
 // TestKindAsksAnOlderMonitorAboutKeys asks a monitor of release 14 while monitors of 16 run beside it: these never answer about keys while
 // one of 14 leads, which is the last that changes.
 func TestKindAsksAnOlderMonitorAboutKeys(t *testing.T) {
-	any, monA := cephclient.Daemon{}, cephclient.Daemon{Type: cephclient.TypeMon, ID: "a"}
+	whichever, monA := cephclient.Daemon{}, cephclient.Daemon{Type: cephclient.TypeMon, ID: "a"}
 	for name, tc := range map[string]struct {
 		from, to string
 		want     []cephclient.Daemon
 	}{
-		"14 to 16": {from: "14", to: "16", want: []cephclient.Daemon{any, monA, any}},
-		"16 to 18": {from: "16", to: "18", want: []cephclient.Daemon{any}},
+		"14 to 16": {from: "14", to: "16", want: []cephclient.Daemon{whichever, monA, whichever}},
+		"16 to 18": {from: "16", to: "18", want: []cephclient.Daemon{whichever}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := launched(t, tc.from)

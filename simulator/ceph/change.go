@@ -33,8 +33,16 @@ func (c *Cluster) tell(name string, args []string, input []byte) client.Result {
 		return given(object{"version": text(d.Version)})
 	case args[0] == "version":
 		return given(object{"version": d.Version.String(), "release": names[d.Version.Major], "release_type": "stable"})
-	case d.Name.Type != client.TypeMDS:
+	case d.Name.Type == client.TypeMDS:
+		return c.tellMDS(d, args)
+	default:
 		return refused(22, "EINVAL", "invalid command")
+	}
+}
+
+// tellMDS asks a metadata server about its sessions. One without a rank has none.
+func (c *Cluster) tellMDS(d *Daemon, args []string) client.Result {
+	switch {
 	case d.Rank < 0 && d.Version.Major < 16:
 		return refused(22, "EINVAL", "MDS not active")
 	case d.Rank < 0:

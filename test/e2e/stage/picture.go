@@ -2,6 +2,7 @@ package stage
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -27,9 +28,7 @@ func (c *Cluster) Draw(machine string, entry *lifecyclev1.Lifecycle) (Drawings, 
 // Publish writes the files of a documented run into docs: docs/<name>.txt with the text, and the drawings.
 func (c *Cluster) Publish(name, text string, drawings Drawings) error {
 	files := map[string]string{".txt": text}
-	for end, content := range drawings {
-		files[end] = content
-	}
+	maps.Copy(files, drawings)
 	for end, content := range files {
 		if err := os.WriteFile(filepath.Join(c.Root, "docs", name+end), []byte(content), 0o644); err != nil { //nolint:gosec // documentation is for everyone to read
 			return fmt.Errorf("writing the documentation of a run: %w", err)
