@@ -123,6 +123,7 @@ var _ = Describe("A removal", Label("kafka"), func() {
 		Expect(waited).To(BeNumerically(">=", observation.SessionTimeout(k)-time.Second), "time for which Kafka did not list the broker")
 		Expect(p.Starts()).To(BeEmpty(), "nodes restarted")
 		Expect(b.nodes(ctx)).To(HaveLen(3), "nodes that are left")
+		s.Removed(fmt.Sprintf("%s-brokers-%d", clusterName, leaving[0]))
 
 		b.stream(ctx)
 		up := b.change(ctx, "4.1.2", "")

@@ -273,3 +273,10 @@ func podReady(pod *corev1.Pod) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
 }
+
+// forget a node that was removed for good: it is not down.
+func (r *recording) forget(node string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.pods, node)
+}

@@ -45,6 +45,9 @@ func (s *Scenario) Note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
+// Removed says that a node was removed for good, by the name of its pod: from now on it does not count as down.
+func (s *Scenario) Removed(node string) { s.recording.forget(node) }
+
 // End a scenario: it says how it went, and removes the namespace.
 func (s *Scenario) End(ctx context.Context, failed bool) (Result, error) {
 	s.endPhase()
