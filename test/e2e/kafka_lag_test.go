@@ -24,16 +24,16 @@ var _ = Describe("In the middle of an upgrade", Label("kafka"), func() {
 		p := b.change(ctx, "4.3.1", "")
 		DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
 
-		By("pausing the first controller as soon as it is ready, before the manager has seen that it has caught up")
+		By("pausing the first controller as soon as it is ready, until it lags, before the manager has seen that it has caught up")
 		entered(ctx, p, versionChange, roll.AwaitingReady, 1)
 		moved, _ := p.Order()
-		hanging := b.Namespace + "/" + moved[0]
+		hanging, id := b.Namespace+"/"+moved[0], moved[0][strings.LastIndexByte(moved[0], '-')+1:]
 		withoutManager(ctx, func() {
 			GinkgoHelper()
 			readyPod(ctx, s, moved[0])
 			Expect(cluster.Chaos(ctx, "pause", hanging)).To(Succeed())
+			Eventually(func() int { return b.lag(ctx, id) }).WithContext(ctx).WithTimeout(time.Minute).Should(BeNumerically(">=", 10), "records that controller %s is behind", id)
 		})
-		id := moved[0][strings.LastIndexByte(moved[0], '-')+1:]
 		b.awaiting(ctx, versionChange, roll.AwaitingInSync, 3*time.Minute, "controller "+id+" has not caught up with the leader, controller ")
 		b.says(ctx, 5*time.Minute, "Stalled=True", moved[0])
 		b.noteWaits(ctx, "a controller that hangs")

@@ -129,16 +129,40 @@ func (b *brokers) configured(ctx SpecContext, pool string, id int32) string {
 func (b *brokers) observers(ctx SpecContext) []int32 {
 	GinkgoHelper()
 	var ids []int32
-	for line := range strings.Lines(b.kafkaTool(ctx, "org.apache.kafka.tools.MetadataQuorumCommand", "describe", "--replication")) {
-		columns := strings.Fields(line)
-		if len(columns) == 0 || columns[len(columns)-1] != "Observer" {
-			continue
+	for _, columns := range b.replication(ctx) {
+		if columns[len(columns)-1] == "Observer" {
+			id, err := strconv.ParseInt(columns[0], 10, 32)
+			Expect(err).NotTo(HaveOccurred(), columns)
+			ids = append(ids, int32(id))
 		}
-		id, err := strconv.ParseInt(columns[0], 10, 32)
-		Expect(err).NotTo(HaveOccurred(), line)
-		ids = append(ids, int32(id))
 	}
 	return ids
+}
+
+// lag returns by how many records a controller is behind the leader of the quorum.
+func (b *brokers) lag(ctx SpecContext, controller string) int {
+	GinkgoHelper()
+	for _, columns := range b.replication(ctx) {
+		if columns[0] == controller {
+			records, err := strconv.Atoi(columns[len(columns)-4])
+			Expect(err).NotTo(HaveOccurred(), columns)
+			return records
+		}
+	}
+	Fail("the quorum has no replica " + controller)
+	return 0
+}
+
+// replication returns the columns of each replica of the quorum: the id is the first one, and the last ones are the lag, the times of the
+// last fetch and of when it was last level with the leader, and whether it is the leader, a follower or an observer.
+func (b *brokers) replication(ctx SpecContext) (rows [][]string) {
+	GinkgoHelper()
+	for line := range strings.Lines(b.kafkaTool(ctx, "org.apache.kafka.tools.MetadataQuorumCommand", "describe", "--replication")) {
+		if columns := strings.Fields(line); len(columns) > 4 && columns[0] != "NodeId" {
+			rows = append(rows, columns)
+		}
+	}
+	return rows
 }
 
 // erase deletes a pool and everything of its nodes, as if they had never been there.
