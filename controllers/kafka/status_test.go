@@ -71,7 +71,7 @@ func TestProjectWarnsOfUpstreamExample(t *testing.T) {
 			reasons = append(reasons, c.Reason)
 		}
 	}
-	if diff := cmp.Diff([]string{status.ReasonNotDeployed}, reasons); diff != "" {
+	if diff := cmp.Diff([]string{status.ReasonNotDeployed, status.ReasonNotServedYet}, reasons); diff != "" {
 		t.Errorf("reasons (-want +got):\n%s", diff)
 	}
 }
