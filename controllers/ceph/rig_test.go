@@ -28,7 +28,6 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/children"
 	"github.com/detent-dev/detent/controllers/ceph/connection"
-	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
@@ -254,7 +253,7 @@ func (r *rig) current(d *appsv1.Deployment) bool {
 	var list corev1.PodList
 	r.must(r.client.List(context.Background(), &list, client.MatchingLabels(d.Spec.Selector.MatchLabels)))
 	return slices.ContainsFunc(list.Items, func(p corev1.Pod) bool {
-		return facts.Ready(&p) && reflect.DeepEqual(p.Spec.Containers, d.Spec.Template.Spec.Containers)
+		return observation.Ready(&p) && reflect.DeepEqual(p.Spec.Containers, d.Spec.Template.Spec.Containers)
 	})
 }
 

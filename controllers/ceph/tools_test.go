@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
-	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -39,7 +39,7 @@ func (p *tools) exec(ctx context.Context, command []string, in io.Reader, out, e
 	if err := p.r.client.List(ctx, &pods, client.MatchingLabels{render.LabelTools: "true"}); err != nil {
 		return err
 	}
-	at := slices.IndexFunc(pods.Items, func(p corev1.Pod) bool { return facts.Ready(&p) })
+	at := slices.IndexFunc(pods.Items, func(p corev1.Pod) bool { return observation.Ready(&p) })
 	if at < 0 || p.away {
 		return &cephclient.NotStarted{Err: errors.New("no pod of the Deployment is ready")}
 	}

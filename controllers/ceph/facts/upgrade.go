@@ -118,7 +118,7 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 		d.Stopped = have.Spec.Replicas != nil && *have.Spec.Replicas == 0
 		d.Outdated = s.Outdated[name]
 		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, have) {
-			d.Ready, d.StartedAt = Ready(pod), StartedAt(pod)
+			d.Ready, d.StartedAt = observation.Ready(pod), StartedAt(pod)
 			d.Trouble = Trouble(pod)
 			if d.Pod = pod.Name; d.StartedAt.IsZero() {
 				d.Pod = "" // nothing runs in it yet
@@ -143,13 +143,6 @@ func setByHand(s *observation.Snapshot, d *cephupgrade.Daemon, image string) {
 		return
 	}
 	d.ByHand = image
-}
-
-// Ready reports whether the pod is ready.
-func Ready(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
 }
 
 // StartedAt returns when the process in the pod started; zero if none runs.

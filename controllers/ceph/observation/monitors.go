@@ -16,11 +16,12 @@ func (s *Snapshot) keysFrom() (without ceph.Daemon) {
 		if s.Record.Daemons[m.String()].Reference == "" {
 			continue // it was not launched yet
 		}
+		pod := s.Pods[m]
 		release, known := s.Table.Release(s.Runs(m).Version.Major)
 		switch {
 		case !known || release.KeyService:
 			mixed = true
-		case without == (ceph.Daemon{}) && ready(s.Pods[m]):
+		case without == (ceph.Daemon{}) && pod != nil && pod.DeletionTimestamp == nil && Ready(pod):
 			without = m
 		}
 	}
@@ -30,8 +31,9 @@ func (s *Snapshot) keysFrom() (without ceph.Daemon) {
 	return without
 }
 
-func ready(pod *corev1.Pod) bool {
-	return pod != nil && pod.DeletionTimestamp == nil && slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+// Ready reports whether the pod is ready.
+func Ready(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
 }

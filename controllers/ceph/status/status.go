@@ -91,7 +91,7 @@ func equal[T any](a, b *T, same func(a, b T) bool) bool {
 // runs returns the version that a daemon reported. A gateway reports none: it is ready on the version of its image, or runs none.
 func runs(s *observation.Snapshot, m *cephupgrade.Cluster, d ceph.Daemon) versions.Version {
 	if d.Type == ceph.TypeRGW {
-		if pod, of := s.Pods[d], s.Deployments[d]; pod != nil && of != nil && render.Current(pod, of) && facts.Ready(pod) {
+		if pod, of := s.Pods[d], s.Deployments[d]; pod != nil && of != nil && render.Current(pod, of) && observation.Ready(pod) {
 			return s.Runs(d).Version
 		}
 		return versions.Version{}
@@ -164,7 +164,7 @@ func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.
 	}
 	var down []string
 	for _, d := range s.Declared {
-		if pod := s.Pods[d.Name]; d.Name.Type == ceph.TypeRGW && pod != nil && facts.Ready(pod) || facts.Serves(m, d.Name) {
+		if pod := s.Pods[d.Name]; d.Name.Type == ceph.TypeRGW && pod != nil && observation.Ready(pod) || facts.Serves(m, d.Name) {
 			continue
 		}
 		name := d.Name.String()

@@ -21,8 +21,8 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/cli"
 	"github.com/detent-dev/detent/controllers/ceph/connection"
-	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 )
 
@@ -52,7 +52,7 @@ func toolsPod(ctx context.Context, read client.Reader, of types.NamespacedName) 
 	if err := read.List(ctx, &pods, client.InNamespace(of.Namespace), client.MatchingLabels{render.LabelCluster: of.Name, render.LabelTools: "true"}); err != nil {
 		return nil, fmt.Errorf("looking for the pod in which the ceph command is run: %w", err)
 	}
-	ready := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil || !facts.Ready(&p) })
+	ready := slices.DeleteFunc(pods.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil || !observation.Ready(&p) })
 	if len(ready) == 0 {
 		return nil, fmt.Errorf("looking for the pod in which the ceph command is run: no pod of the Deployment %s is ready", render.ToolsName(of.Name))
 	}

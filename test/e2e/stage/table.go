@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"text/tabwriter"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,7 +20,7 @@ type Table struct {
 	ended  chan struct{}
 	stream io.Closer
 
-	mu      sync.Mutex
+	// What follows belongs to the goroutine that reads, until it has ended.
 	columns []metav1.TableColumnDefinition
 	rows    []metav1.TableRow
 	err     error
@@ -48,7 +47,6 @@ func (t *Table) read(ctx context.Context, events *json.Decoder) {
 	for {
 		var event struct{ Object metav1.Table }
 		err := events.Decode(&event)
-		t.mu.Lock()
 		if err == nil && event.Object.Kind != "Table" {
 			err = errors.New("the watch delivered a " + event.Object.Kind)
 		}
@@ -56,14 +54,12 @@ func (t *Table) read(ctx context.Context, events *json.Decoder) {
 			if ctx.Err() == nil {
 				t.err = fmt.Errorf("reading a table: %w", err)
 			}
-			t.mu.Unlock()
 			return
 		}
 		if t.columns == nil { // later tables have none
 			t.columns = event.Object.ColumnDefinitions
 		}
 		t.rows = append(t.rows, event.Object.Rows...)
-		t.mu.Unlock()
 	}
 }
 
@@ -73,8 +69,6 @@ func (t *Table) Text() (string, error) {
 	t.stop()
 	_ = t.stream.Close()
 	<-t.ended
-	t.mu.Lock()
-	defer t.mu.Unlock()
 	if t.err != nil {
 		return "", t.err
 	}
