@@ -21,14 +21,13 @@ const (
 	Detect Verb = "detect"
 	// Record stores Upgrade.
 	Record Verb = "record"
-	// SetNoOut stores that the flag noout of Daemon is the upgrade's, and then sets it. UnsetNoOut removes the flag, and ForgetNoOut what
-	// was stored, once the flag is seen to be gone.
-	SetNoOut    Verb = "set-noout"
-	UnsetNoOut  Verb = "unset-noout"
-	ForgetNoOut Verb = "forget-noout"
-	// RecordSettings stores Settings, and ForgetSettings removes those of their filesystem.
-	RecordSettings Verb = "record-settings"
-	ForgetSettings Verb = "forget-settings"
+	// SetNoOut stores that the flag noout of Daemon is the upgrade's, and then sets it. UnsetNoOut removes the flag, and then what was
+	// stored.
+	SetNoOut   Verb = "set-noout"
+	UnsetNoOut Verb = "unset-noout"
+	// RecordSettings stores Settings. RestoreSettings changes their filesystem back to them, and then removes what was stored.
+	RecordSettings  Verb = "record-settings"
+	RestoreSettings Verb = "restore-settings"
 	// Apply changes the filesystem to Settings.
 	Apply Verb = "apply"
 	// Evict ends Session at Daemon.
@@ -110,25 +109,15 @@ var restore = &action{
 func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 	for _, id := range m.NoOut {
 		name := ceph.Daemon{Type: ceph.TypeOSD, ID: id}
-		if f.returns(c, m, p, name) {
-			continue
-		}
-		if o, known := c.osd(name); known && o.NoOut {
+		if !f.returns(c, m, p, name) {
 			out = append(out, Effect{Verb: UnsetNoOut, Daemon: name})
-			continue
 		}
-		out = append(out, Effect{Verb: ForgetNoOut, Daemon: name})
 	}
 	reduced := f.reduced(c, m, p)
 	for _, s := range m.Settings {
-		if s.Filesystem == reduced {
-			continue
+		if s.Filesystem != reduced {
+			out = append(out, Effect{Verb: RestoreSettings, Settings: s})
 		}
-		if now := c.filesystem(s.Filesystem); now != nil && settings(now) != s {
-			out = append(out, Effect{Verb: Apply, Settings: s})
-			continue
-		}
-		out = append(out, Effect{Verb: ForgetSettings, Settings: s})
 	}
 	for i := range f.Daemons {
 		if d := &f.Daemons[i]; d.Stopped && d.Filesystem != reduced {

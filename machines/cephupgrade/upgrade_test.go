@@ -218,13 +218,13 @@ func (u *upgrade) execute(ctx context.Context, e cu.Effect) {
 		u.must(u.client.SetNoOut(ctx, number, true))
 	case cu.UnsetNoOut:
 		u.must(u.client.SetNoOut(ctx, number, false))
-	case cu.ForgetNoOut:
 		u.memory.NoOut = slices.DeleteFunc(u.memory.NoOut, func(id string) bool { return id == e.Daemon.ID })
 	case cu.RecordSettings:
 		u.memory.Settings = append(u.memory.Settings, e.Settings)
-	case cu.ForgetSettings:
-		u.memory.Settings = slices.DeleteFunc(u.memory.Settings, without)
-	case cu.Apply:
+	case cu.RestoreSettings, cu.Apply:
+		if e.Verb == cu.RestoreSettings {
+			u.memory.Settings = slices.DeleteFunc(u.memory.Settings, without)
+		}
 		u.must(u.client.SetMaxMDS(ctx, e.Settings.Filesystem, e.Settings.MaxMDS))
 		u.must(u.client.SetStandbyReplay(ctx, e.Settings.Filesystem, e.Settings.StandbyReplay))
 	case cu.Stop:

@@ -14,7 +14,7 @@ import (
 )
 
 // Polled is a System for a manager, whose methods do not block: questions and commands run in goroutines for each object, one
-// call at a time. The caller must close it.
+// call at a time, or with Protocol.Together the questions of one reconcile at once. The caller must close it.
 type Polled[T Target, C any, Q comparable, A, W any] struct {
 	// Protocol of the systems. Required.
 	Protocol Protocol[T, C, Q, A, W]
@@ -75,6 +75,7 @@ func (p *Polled[T, C, Q, A, W]) Read(ctx context.Context, target T, queries []Qu
 	if live {
 		return p.askAll(ctx, m.client, queries)
 	}
+	wanted := make([]poller.Query[Q], len(queries))
 	for i, q := range queries {
 		renew, again := q.MaxAge/renewals, q.Again
 		if q.Renew > 0 {
@@ -83,11 +84,14 @@ func (p *Polled[T, C, Q, A, W]) Read(ctx context.Context, target T, queries []Qu
 		if m.Read(q.Question).State() == poller.Unreadable {
 			renew, again = min(renew, retryFailed), retryFailed
 		}
-		m.Ask(q.Question, renew)
-		out[i] = readingOf(m.Read(q.Question), q.MaxAge, now)
 		if again > 0 {
 			p.alarms.set(p.Clock, uid, again, wake)
 		}
+		wanted[i] = poller.Query[Q]{Question: q.Question, MaxAge: renew}
+	}
+	m.Ask(wanted...)
+	for i, q := range queries {
+		out[i] = readingOf(m.Read(q.Question), q.MaxAge, now)
 	}
 	return out
 }
@@ -138,6 +142,17 @@ func (p *Polled[T, C, Q, A, W]) askAll(ctx context.Context, client C, queries []
 	}
 	all.Wait()
 	return out
+}
+
+// together returns how the questions to a client that wait at the same time are asked; nil if each is a request of its own.
+func (p *Polled[T, C, Q, A, W]) together(client C) func(context.Context, []Q) func(context.Context, Q) (A, error) {
+	if p.Protocol.Together == nil {
+		return nil
+	}
+	return func(ctx context.Context, questions []Q) func(context.Context, Q) (A, error) {
+		with := p.Protocol.Together(ctx, client, questions)
+		return func(ctx context.Context, q Q) (A, error) { return p.Protocol.Ask(ctx, with, q) }
+	}
 }
 
 // Write sends the command.
@@ -193,7 +208,7 @@ func (p *Polled[T, C, Q, A, W]) member(target T, lifecycle string) (*member[C, Q
 			return nil, err
 		}
 		return &member[C, Q, A, W]{client: c, Endpoint: poller.New(poller.Options[Q, A, request[W]]{
-			Ask: func(ctx context.Context, q Q) (A, error) { return p.Protocol.Ask(ctx, c, q) },
+			Ask: func(ctx context.Context, q Q) (A, error) { return p.Protocol.Ask(ctx, c, q) }, Together: p.together(c),
 			Write: func(ctx context.Context, r request[W]) poller.Outcome {
 				return outcome(p.Protocol.answerOf(r.id, p.Protocol.Execute(ctx, c, r.command)))
 			},

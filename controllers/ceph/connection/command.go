@@ -105,16 +105,13 @@ func upgrade(ctx context.Context, c ceph.Client, e *cephupgrade.Effect) error {
 		}
 		return setNoOut(ctx, c, e.Daemon, true)
 	case cephupgrade.UnsetNoOut:
-		return setNoOut(ctx, c, e.Daemon, false)
-	case cephupgrade.ForgetNoOut:
-		// A command that was under way when the maps were read may have set the flag since.
 		if err := setNoOut(ctx, c, e.Daemon, false); err != nil {
 			return err
 		}
 		return c.RemoveKey(ctx, keyNoOut+e.Daemon.ID)
 	case cephupgrade.RecordSettings:
 		return store(ctx, c, keySettings+e.Settings.Filesystem, e.Settings)
-	case cephupgrade.ForgetSettings:
+	case cephupgrade.RestoreSettings:
 		// A command that was under way when the maps were read may have reduced the filesystem since.
 		if err := apply(ctx, c, &e.Settings); err != nil && !missing(err) {
 			return err

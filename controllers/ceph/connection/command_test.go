@@ -39,15 +39,15 @@ func TestExecuteRecordsAFlagWhileItMayBeSet(t *testing.T) {
 	}{
 		"set, without its record": {cephupgrade.SetNoOut, "config-key", map[string]string{}, false},
 		"set, after its record":   {cephupgrade.SetNoOut, "set-group", map[string]string{"detent/noout/0": "true"}, false},
-		"not removed":             {cephupgrade.ForgetNoOut, "unset-group", map[string]string{"detent/noout/0": "true"}, true},
-		"removed, and recorded":   {cephupgrade.ForgetNoOut, "config-key", map[string]string{"detent/noout/0": "true"}, false},
+		"not removed":             {cephupgrade.UnsetNoOut, "unset-group", map[string]string{"detent/noout/0": "true"}, true},
+		"removed, and recorded":   {cephupgrade.UnsetNoOut, "config-key", map[string]string{"detent/noout/0": "true"}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cluster := simulated.New(cephtest.Releases()["18"], ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMgr, ID: "a"}, osd)
 			execute := func(runner ceph.Runner, verb cephupgrade.Verb) error {
 				return connection.Execute(t.Context(), ceph.Client{Runner: runner}, connection.Command{Upgrade: &cephupgrade.Effect{Verb: verb, Daemon: osd}})
 			}
-			if c.verb == cephupgrade.ForgetNoOut {
+			if c.verb == cephupgrade.UnsetNoOut {
 				if err := execute(cluster, cephupgrade.SetNoOut); err != nil {
 					t.Fatal(err)
 				}
@@ -81,22 +81,22 @@ func TestExecuteForgetsOnlyWhatIsRestored(t *testing.T) {
 		want    left
 	}{
 		"a flag": {
-			effects: effects{{Verb: cephupgrade.SetNoOut, Daemon: osd}, {Verb: cephupgrade.ForgetNoOut, Daemon: osd}},
+			effects: effects{{Verb: cephupgrade.SetNoOut, Daemon: osd}, {Verb: cephupgrade.UnsetNoOut, Daemon: osd}},
 			want:    restored,
 		},
 		"the flag of an OSD that was removed": {
-			effects: effects{{Verb: cephupgrade.ForgetNoOut, Daemon: ceph.Daemon{Type: ceph.TypeOSD, ID: "7"}}},
+			effects: effects{{Verb: cephupgrade.UnsetNoOut, Daemon: ceph.Daemon{Type: ceph.TypeOSD, ID: "7"}}},
 			want:    restored,
 		},
 		"the settings of a filesystem": {
 			effects: effects{
 				{Verb: cephupgrade.RecordSettings, Settings: before}, {Verb: cephupgrade.Apply, Settings: cephupgrade.Settings{Filesystem: "fs", MaxMDS: 1}},
-				{Verb: cephupgrade.ForgetSettings, Settings: before},
+				{Verb: cephupgrade.RestoreSettings, Settings: before},
 			},
 			want: restored,
 		},
 		"the settings of a filesystem that was removed": {
-			effects: effects{{Verb: cephupgrade.ForgetSettings, Settings: cephupgrade.Settings{Filesystem: "gone", MaxMDS: 1}}},
+			effects: effects{{Verb: cephupgrade.RestoreSettings, Settings: cephupgrade.Settings{Filesystem: "gone", MaxMDS: 1}}},
 			want:    restored,
 		},
 	} {

@@ -15,8 +15,11 @@ type Options[Q comparable, A, W any] struct {
 	// returns an Outcome without Number and At. Required.
 	Ask   func(ctx context.Context, question Q) (A, error)
 	Write func(ctx context.Context, command W) Outcome
-	// Wake is called after each answer and outcome, from the goroutine of the endpoint and without a lock held. Typically
-	// it enqueues the object for reconciling. Optional; default: none.
+	// Together returns how the questions that wait at the same time are asked. They are then asked concurrently, and a call of Together
+	// has the time of one question. Optional; default: they are asked with Ask, one at a time.
+	Together func(ctx context.Context, questions []Q) func(ctx context.Context, question Q) (A, error)
+	// Wake is called after each answer and outcome, from a goroutine of the endpoint and without a lock held; with Together, concurrently.
+	// Typically it enqueues the object for reconciling. Optional; default: none.
 	Wake func()
 	Now  func() time.Time
 	// AskTimeout and WriteTimeout bound one call each. They are independent of a lease's renew deadline because no
@@ -34,7 +37,8 @@ var ErrClosed = errors.New("the poller is closed")
 
 // Endpoint is one external system as a reconcile sees it: Q is a question, A its answer and W a write. None of its methods
 // but Close waits for the system. Its calls run in one goroutine, one at a time, writes before questions, and questions in
-// the order they were requested. It is safe for concurrent use. An idle endpoint has no goroutine.
+// the order they were requested; with Options.Together, the questions that wait at the same time are one call. It is safe for
+// concurrent use. An idle endpoint has no goroutine.
 type Endpoint[Q comparable, A, W any] struct {
 	opts Options[Q, A, W]
 	life context.Context //nolint:containedctx // the life of the endpoint, not of a call
@@ -107,26 +111,36 @@ func (e *Endpoint[Q, A, W]) Read(question Q) Reading[A] {
 	return known.Reading
 }
 
-// Ask sends the question, unless it is queued or under way, or the last answer, readable or not, was requested less than
-// maxAge ago. A reconcile that is requeued by answers and calls Ask each time must set maxAge, otherwise it requeues itself
+// Query is a question with the maximum age of an answer that need not be renewed.
+type Query[Q comparable] struct {
+	Question Q
+	MaxAge   time.Duration
+}
+
+// Ask sends the questions, except those that are queued or under way, and those whose last answer, readable or not, was requested less
+// than their MaxAge ago. A reconcile that is requeued by answers and calls Ask each time must set MaxAge, otherwise it requeues itself
 // forever.
-func (e *Endpoint[Q, A, W]) Ask(question Q, maxAge time.Duration) {
+func (e *Endpoint[Q, A, W]) Ask(queries ...Query[Q]) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	now := e.opts.Now()
-	known := e.readings[question]
-	if known == nil {
-		known = &entry[A]{}
-		e.readings[question] = known
+	for _, q := range queries {
+		known := e.readings[q.Question]
+		if known == nil {
+			known = &entry[A]{}
+			e.readings[q.Question] = known
+		}
+		known.wanted = now
+		fresh := !known.AskedAt.IsZero() && now.Sub(known.AskedAt) < q.MaxAge
+		if e.closed || known.Asking || fresh {
+			continue
+		}
+		known.Asking = true
+		e.queue = append(e.queue, q.Question)
 	}
-	known.wanted = now
-	fresh := !known.AskedAt.IsZero() && now.Sub(known.AskedAt) < maxAge
-	if e.closed || known.Asking || fresh {
-		return
+	if len(e.queue) > 0 {
+		e.start()
 	}
-	known.Asking = true
-	e.queue = append(e.queue, question)
-	e.start()
 }
 
 // Submit enqueues a request and returns its outcome so far. A number that was submitted before is not executed again. A
@@ -178,48 +192,72 @@ func (e *Endpoint[Q, A, W]) start() {
 // run executes queued work and returns when there is none.
 func (e *Endpoint[Q, A, W]) run() {
 	for {
-		request, question, ok := e.take()
+		request, questions := e.take()
 		switch {
-		case !ok:
-			return
 		case request != nil:
 			e.write(*request)
+			e.wake()
+		case len(questions) == 1:
+			e.ask(questions[0], e.opts.Ask, e.opts.Now())
+		case len(questions) > 1:
+			e.together(questions)
 		default:
-			e.ask(question)
-		}
-		if e.opts.Wake != nil && e.life.Err() == nil {
-			e.opts.Wake()
+			return
 		}
 	}
 }
 
-func (e *Endpoint[Q, A, W]) take() (request *Request[W], question Q, ok bool) {
+// take removes the next work from the queue: a request, or a question, or with Together all of them. Without any, the goroutine ends.
+func (e *Endpoint[Q, A, W]) take() (request *Request[W], questions []Q) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
 	case e.next != nil:
 		request, e.next, e.writing = e.next, nil, true
-		return request, question, true
+		return request, nil
+	case e.opts.Together != nil:
+		questions, e.queue = e.queue, nil
 	case len(e.queue) > 0:
-		question = e.queue[0]
+		questions = []Q{e.queue[0]}
 		e.queue = slices.Delete(e.queue, 0, 1)
-		return nil, question, true
-	default:
-		e.running = false
-		return nil, question, false
+	}
+	e.running = len(questions) > 0
+	return nil, questions
+}
+
+func (e *Endpoint[Q, A, W]) wake() {
+	if e.opts.Wake != nil && e.life.Err() == nil {
+		e.opts.Wake()
 	}
 }
 
-func (e *Endpoint[Q, A, W]) ask(question Q) {
+// together asks several questions at once.
+func (e *Endpoint[Q, A, W]) together(questions []Q) {
+	begun := e.opts.Now()
 	ctx, cancel := context.WithTimeout(e.life, e.opts.AskTimeout)
 	defer cancel()
-	begun := e.opts.Now()
+	ask, err := guard(func() (func(context.Context, Q) (A, error), error) { return e.opts.Together(ctx, questions), nil })
+	if err != nil {
+		ask = e.opts.Ask
+	}
+	var all sync.WaitGroup
+	for _, question := range questions {
+		all.Go(func() { e.ask(question, ask, begun) })
+	}
+	all.Wait()
+}
+
+// ask asks a question and stores its answer, which is of the time begun or later.
+func (e *Endpoint[Q, A, W]) ask(question Q, with func(context.Context, Q) (A, error), begun time.Time) {
+	ctx, cancel := context.WithTimeout(e.life, e.opts.AskTimeout)
+	defer cancel()
 	if e.life.Err() != nil {
 		e.keep(question, func(known *entry[A]) { known.Asking = false })
 		return
 	}
-	value, err := guard(func() (A, error) { return e.opts.Ask(ctx, question) })
+	value, err := guard(func() (A, error) { return with(ctx, question) })
 	e.keep(question, func(known *entry[A]) { known.Reading = Reading[A]{Value: value, Err: err, AskedAt: begun} })
+	e.wake()
 }
 
 // keep changes what is stored for a question, and drops the answers that have expired.

@@ -92,6 +92,10 @@ func (s *system) check(t *testing.T, wakes int, calls ...string) {
 	}
 }
 
+func query(question string, maxAge time.Duration) poller.Query[string] {
+	return poller.Query[string]{Question: question, MaxAge: maxAge}
+}
+
 func request(sequence int, command string) poller.Request[string] {
 	return poller.Request[string]{Number: poller.Number{Attempt: "5f2c91", State: "SettingMetadata", Sequence: sequence}, Command: command}
 }
@@ -105,7 +109,7 @@ func TestEndpointAskAnswersLaterAndWakes(t *testing.T) {
 			t.Errorf("before it was asked: %s", got)
 		}
 		began := time.Now()
-		e.Ask("quorum", time.Minute)
+		e.Ask(query("quorum", time.Minute))
 		if got := e.Read("quorum").State(); got != poller.Pending {
 			t.Errorf("while it is asked: %s", got)
 		}
@@ -127,10 +131,10 @@ func TestEndpointKeepsAnswerWhileAskingAgain(t *testing.T) {
 		var s system
 		e := s.endpoint()
 		defer e.Close()
-		e.Ask("quorum", 0)
+		e.Ask(query("quorum", 0))
 		time.Sleep(2 * time.Second)
 		first := e.Read("quorum")
-		e.Ask("quorum", 0)
+		e.Ask(query("quorum", 0))
 		second := e.Read("quorum")
 		if second.State() != poller.Known || !second.Asking || !second.AskedAt.Equal(first.AskedAt) {
 			t.Errorf("while asked again: %+v", second)
@@ -148,14 +152,14 @@ func TestEndpointAskWithinMaxAge(t *testing.T) {
 		e := s.endpoint()
 		defer e.Close()
 		for range 5 {
-			e.Ask("quorum", 10*time.Second) // one call, however often it is asked for
+			e.Ask(query("quorum", 10*time.Second)) // one call, however often it is asked for
 		}
 		time.Sleep(2 * time.Second)
-		e.Ask("quorum", 10*time.Second) // fresh enough
+		e.Ask(query("quorum", 10*time.Second)) // fresh enough
 		time.Sleep(time.Second)
 		s.check(t, 1, "ask quorum")
 		time.Sleep(7 * time.Second)
-		e.Ask("quorum", 10*time.Second)
+		e.Ask(query("quorum", 10*time.Second))
 		time.Sleep(2 * time.Second)
 		s.check(t, 2, "ask quorum", "ask quorum")
 	})
@@ -166,9 +170,9 @@ func TestEndpointAskWithinMaxAgeOfFailure(t *testing.T) {
 		s := system{answer: func(string) (string, error) { return "", errors.New("connection refused") }}
 		e := s.endpoint()
 		defer e.Close()
-		e.Ask("quorum", 10*time.Second)
+		e.Ask(query("quorum", 10*time.Second))
 		time.Sleep(2 * time.Second)
-		e.Ask("quorum", 10*time.Second)
+		e.Ask(query("quorum", 10*time.Second))
 		time.Sleep(2 * time.Second)
 		if got := e.Read("quorum"); got.State() != poller.Unreadable || got.Err.Error() != "connection refused" {
 			t.Errorf("%s: %v", got.State(), got.Err)
@@ -182,10 +186,10 @@ func TestEndpointRunsOneCallAtATimeWritesFirst(t *testing.T) {
 		var s system
 		e := s.endpoint()
 		defer e.Close()
-		e.Ask("brokers", 0)
+		e.Ask(query("brokers", 0))
 		synctest.Wait() // it is under way
-		e.Ask("quorum", 0)
-		e.Ask("features", 0)
+		e.Ask(query("quorum", 0))
+		e.Ask(query("features", 0))
 		e.Submit(request(1, "raise"))
 		time.Sleep(10 * time.Second)
 		s.check(t, 4, "ask brokers", "write raise", "ask quorum", "ask features")
@@ -202,7 +206,7 @@ func TestEndpointCancelsCallsAfterTimeout(t *testing.T) {
 			},
 			Now: time.Now, AskTimeout: 3 * time.Second, WriteTimeout: 7 * time.Second,
 		})
-		e.Ask("quorum", 0)
+		e.Ask(query("quorum", 0))
 		time.Sleep(3*time.Second + time.Millisecond)
 		if got := e.Read("quorum"); !errors.Is(got.Err, context.DeadlineExceeded) {
 			t.Errorf("after its timeout: %s, %v", got.State(), got.Err)
@@ -212,7 +216,7 @@ func TestEndpointCancelsCallsAfterTimeout(t *testing.T) {
 		if got := e.Outcome(request(1, "").Number); got.Result != poller.Unknown {
 			t.Errorf("after its timeout: %+v", got)
 		}
-		e.Ask("quorum", 0)
+		e.Ask(query("quorum", 0))
 		synctest.Wait()
 		began := time.Now()
 		e.Close() // ends the call under way
@@ -227,7 +231,7 @@ func TestEndpointRecoversFromPanic(t *testing.T) {
 		s := system{answer: func(string) (string, error) { panic("index out of range") }, result: func(string) poller.Outcome { panic("nil map") }}
 		e := s.endpoint()
 		defer e.Close()
-		e.Ask("quorum", 0)
+		e.Ask(query("quorum", 0))
 		e.Submit(request(1, "raise"))
 		time.Sleep(3 * time.Second)
 		if got := e.Read("quorum"); got.State() != poller.Unreadable {
@@ -244,14 +248,14 @@ func TestEndpointAfterClose(t *testing.T) {
 		var s system
 		closed := 0
 		e := poller.New(poller.Options[string, string, string]{Ask: s.ask, Write: s.write, Now: time.Now, Closed: func() { closed++ }})
-		e.Ask("quorum", 0)
+		e.Ask(query("quorum", 0))
 		time.Sleep(2 * time.Second)
-		e.Ask("quorum", 0)
+		e.Ask(query("quorum", 0))
 		synctest.Wait()
-		e.Ask("brokers", 0) // never begun
+		e.Ask(query("brokers", 0)) // never begun
 		e.Close()
 		e.Close()
-		e.Ask("features", 0)
+		e.Ask(query("features", 0))
 		got := e.Submit(request(1, "raise"))
 		time.Sleep(5 * time.Second)
 		s.check(t, 0, "ask quorum", "ask quorum")
@@ -269,11 +273,11 @@ func TestEndpointForgetsUnreadAnswers(t *testing.T) {
 		var s system
 		e := s.endpoint()
 		defer e.Close()
-		e.Ask("log dirs of 7", 0)
-		e.Ask("quorum", 0)
+		e.Ask(query("log dirs of 7", 0))
+		e.Ask(query("quorum", 0))
 		for range 5 {
 			time.Sleep(30 * time.Minute)
-			e.Ask("quorum", 0)
+			e.Ask(query("quorum", 0))
 		}
 		time.Sleep(2 * time.Second)
 		if got := e.Read("log dirs of 7").State(); got != poller.NotAsked {
@@ -294,7 +298,7 @@ func ExampleEndpoint() {
 		Now:   time.Now,
 	})
 	defer e.Close()
-	e.Ask("metadata.version", 5*time.Second)
+	e.Ask(query("metadata.version", 5*time.Second))
 	<-woken // the next pass
 	fmt.Println(e.Read("metadata.version").State(), e.Read("metadata.version").Value)
 	// Output: known 27

@@ -72,7 +72,7 @@ func TestEndpointSubmitReplacesQueuedRequest(t *testing.T) {
 		var s system
 		e := s.endpoint()
 		defer e.Close()
-		e.Ask("brokers", 0)
+		e.Ask(query("brokers", 0))
 		synctest.Wait()
 		e.Submit(request(1, "first"))
 		e.Submit(request(2, "second"))

@@ -29,7 +29,7 @@ func TestSet(t *testing.T) {
 		if get("uid-1", "ca 1") != first || get("uid-2", "ca 1") == first {
 			t.Error("endpoints are not kept by key")
 		}
-		first.Ask("quorum", 0)
+		first.Ask(query("quorum", 0))
 		synctest.Wait()
 		if get("uid-1", "ca 2") == first {
 			t.Error("an endpoint outlived what it was made from")
