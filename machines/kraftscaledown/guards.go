@@ -184,6 +184,24 @@ var nothingLeft = guard{
 	},
 }
 
+// returnable repeats the reason of a return on live facts: a cache may show a pool from before the node left, or a replica that was moved.
+var returnable = guard{
+	Name: "to-run-again", Doc: "the selected node is desired, or holds a replica", Needs: evidence(), Expected: "a node that is desired, or that holds a replica",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		n := f.node(m.Node)
+		switch {
+		case n == nil || !f.leaves(m.Node):
+			return transitions.Allow()
+		case f.empty(n).Answer == transitions.No:
+			return transitions.Allow()
+		}
+		if left := f.unassigned(n); left.Answer != transitions.Yes {
+			return transitions.Verdict{Answer: left.Answer.Not(), Observed: left.Observed}
+		}
+		return transitions.Deny(n.Pod + " leaves, and no partition has a replica on it")
+	},
+}
+
 // stoppedHere limits a return to nodes that this lifecycle has stopped. No other node can be brought back.
 var stoppedHere = guard{
 	Name: "stopped-by-record", Doc: "the record of the selected node says that it may not run", Expected: "a node that was stopped",

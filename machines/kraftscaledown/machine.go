@@ -261,6 +261,7 @@ var release = &machines.Action[Facts, roll.Data, Effect]{
 
 var bringBack = &machines.Action[Facts, roll.Data, Effect]{
 	Name: "bring-back", Doc: "permits the node to run as a broker in its record",
+	Precondition: returnable, OnPreconditionFailed: AwaitingEmpty,
 	Effects: func(f *Facts, m roll.Data) []Effect {
 		if n := f.node(m.Node); n != nil && n.Stopped {
 			return []Effect{{Return: &n.ID}}

@@ -210,6 +210,11 @@ func stopping() []row {
 		stays("nothing is left of the node", of(), want{Event: "stopped", To: gone, Data: hand(3)}),
 
 		{Name: "returning: the record is changed", State: kraftscaledown.Returning, Data: hand(3), Facts: of(with(node{ID: 3, Wanted: true, Stopped: true})), Want: want{WaitingFor: []string{"node-kept"}, Effects: bringBack(3)}},
+		{Name: "returning: it holds a replica", State: kraftscaledown.Returning, Data: hand(3), Facts: of(stopped(3), holds(3, 1)), Want: want{WaitingFor: []string{"node-kept"}, Effects: bringBack(3)}},
+		{Name: "returning: it has a replica on its disk", State: kraftscaledown.Returning, Data: hand(3), Facts: of(stopped(3), dirs(kafka.LogDir{Path: "/data", Replicas: 1}, 3)), Want: want{WaitingFor: []string{"node-kept"}, Effects: bringBack(3)}},
+		{Name: "returning: it leaves, and is empty", State: kraftscaledown.Returning, Data: hand(3), Facts: of(stopped(3)), Want: want{Event: machines.EventPreconditionFailed, To: kraftscaledown.AwaitingEmpty}},
+		{Name: "returning: it leaves, and Kafka does not answer", State: kraftscaledown.Returning, Data: hand(3), Facts: of(stopped(3), partitionsSilent), Want: want{WaitingFor: []string{"node-kept"}, Blocked: []string{"to-run-again"}}},
+		{Name: "returning: it is desired, and Kafka does not answer", State: kraftscaledown.Returning, Data: hand(3), Facts: of(with(node{ID: 3, Wanted: true, Stopped: true}), partitionsSilent), Want: want{WaitingFor: []string{"node-kept"}, Effects: bringBack(3)}},
 		{Name: "returning: the record permits it", State: kraftscaledown.Returning, Data: hand(3), Facts: of(runs(3)), Want: want{Event: "returned", To: kraftscaledown.AwaitingEmpty}},
 		{Name: "returning: nothing is left of the node", State: kraftscaledown.Returning, Data: hand(3), Facts: of(), Want: want{Event: "returned", To: kraftscaledown.AwaitingEmpty}},
 	}

@@ -35,7 +35,7 @@ func (t *scope) claims(ctx context.Context, n *observation.Node) (exist bool, er
 	var failures []error
 	for _, want := range wanted {
 		have := observation.Named(t.snapshot.Objects.Claims, want.Name)
-		err := t.claim(ctx, want, have)
+		err := t.claim(ctx, n, want, have)
 		if outdated(err) {
 			return false, err
 		}
@@ -45,8 +45,11 @@ func (t *scope) claims(ctx context.Context, n *observation.Node) (exist bool, er
 	return exist, errors.Join(failures...)
 }
 
-func (t *scope) claim(ctx context.Context, want, have *corev1.PersistentVolumeClaim) error {
+func (t *scope) claim(ctx context.Context, n *observation.Node, want, have *corev1.PersistentVolumeClaim) error {
 	if have == nil {
+		if err := t.nodeIsCurrent(ctx, n); err != nil {
+			return err
+		}
 		want = want.DeepCopy()
 		if err := t.ownClaim(want, want); err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -78,8 +79,8 @@ func TestClaims(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := &recorder{}
 			k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: types.UID("now")}}
-			s := &scope{kafka: k, write: w}
-			if err := s.claim(t.Context(), tc.want, tc.have); err != nil {
+			s := &scope{kafka: k, write: w, current: []int32{0}}
+			if err := s.claim(t.Context(), &observation.Node{}, tc.want, tc.have); err != nil {
 				t.Fatal(err)
 			}
 			written, _ := w.last.(*corev1.PersistentVolumeClaim)

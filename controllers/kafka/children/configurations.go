@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 )
@@ -77,7 +79,7 @@ func (t *scope) repairConfig(ctx context.Context, n *observation.Node) error {
 		}
 	}
 	if have == nil {
-		return t.createOwned(ctx, want)
+		return t.createConfig(ctx, n, want)
 	}
 	have = have.DeepCopy()
 	have.Data = over(have.Data, want.Data)
@@ -104,11 +106,18 @@ func (t *scope) addConfig(ctx context.Context, n *observation.Node) error {
 	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
 	switch {
 	case have == nil:
-		return t.createOwned(ctx, want)
+		return t.createConfig(ctx, n, want)
 	case !behind(have.Data, want.Data):
 		return nil
 	}
 	have = have.DeepCopy()
 	have.Data = over(have.Data, want.Data)
 	return t.write.Update(ctx, have)
+}
+
+func (t *scope) createConfig(ctx context.Context, n *observation.Node, want *corev1.ConfigMap) error {
+	if err := t.nodeIsCurrent(ctx, n); err != nil {
+		return err
+	}
+	return t.createOwned(ctx, want)
 }

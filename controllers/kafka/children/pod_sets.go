@@ -163,6 +163,9 @@ func (t *scope) entries(ctx context.Context, pool, version string, incomplete []
 		if version == "" || n.Pool != pool || !n.Wanted || n.Entry.Exists || n.Pod.Exists || !n.Recorded || n.Record.Started() || slices.Contains(incomplete, n.ID) {
 			continue
 		}
+		if err := t.nodeIsCurrent(ctx, n); err != nil {
+			return err
+		}
 		entry, err := t.snapshot.Entry(n, version)
 		if err != nil {
 			return err

@@ -35,6 +35,8 @@ type scope struct {
 	kafka    *kafkav1beta2.Kafka
 	snapshot *observation.Snapshot
 	write    lifecycle.Writer
+	// current are the nodes of which nodeIsCurrent was true in this call.
+	current []int32
 	// refused are the storage classes of which the API server has refused to expand a claim.
 	refused []string
 }

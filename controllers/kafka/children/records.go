@@ -98,6 +98,9 @@ func (t *scope) writeRecord(ctx context.Context, n *observation.Node, r *record.
 	want := t.snapshot.Rendered.Record(r)
 	have := observation.Named(t.snapshot.Objects.ConfigMaps, want.Name)
 	if have == nil {
+		if err := t.nodeIsCurrent(ctx, n); err != nil {
+			return err
+		}
 		return t.create(ctx, want)
 	}
 	have = have.DeepCopy()

@@ -74,6 +74,9 @@ func (t *scope) repairPool(ctx context.Context, pool string) error {
 			return err
 		}
 		if lost {
+			if err := t.nodeIsCurrent(ctx, n); err != nil {
+				return err
+			}
 			entries = append(entries, entry)
 		}
 		if err := t.stamp(ctx, n); outdated(err) {
