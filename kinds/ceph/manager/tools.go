@@ -42,7 +42,8 @@ func inPods(config *rest.Config, read client.Reader) (func(connection.Endpoint) 
 			}
 			return stream(ctx, own, api, client.ObjectKeyFromObject(pod), command, in, out, errs)
 		}
-		return &cli.Pod{Exec: exec, Conf: render.ToolsConf, Name: keys.Admin, Keyring: render.ToolsKeyring}, func() {}, nil
+		session := &cli.Session{Pod: &cli.Pod{Exec: exec, Conf: render.ToolsConf, Name: keys.Admin, Keyring: render.ToolsKeyring}}
+		return session, session.Close, nil
 	}, nil
 }
 

@@ -85,7 +85,8 @@ const (
 	channelClose                                     = 255
 )
 
-// served is an API server on which a command answers with its arguments and its input, and exits with a code.
+// served is an API server on which a command answers with its arguments and its input, and exits with a code. There is no Python in its
+// pods, so that each command is a run of its own.
 func served(t *testing.T, code string) *httptest.Server {
 	t.Helper()
 	upgrader := websocket.Upgrader{Subprotocols: []string{"v5.channel.k8s.io"}}
@@ -100,8 +101,11 @@ func served(t *testing.T, code string) *httptest.Server {
 			return // the client says what it did not get
 		}
 		defer c.Close()
-		text := strings.Join(query["command"], " ")
-		for query.Get("stdin") == "true" {
+		text, code := strings.Join(query["command"], " "), code
+		if query.Get("command") == "python3" {
+			code = "127"
+		}
+		for query.Get("stdin") == "true" && code != "127" {
 			_, frame, err := c.ReadMessage()
 			if err != nil || frame[0] == channelClose {
 				break
