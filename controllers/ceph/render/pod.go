@@ -88,35 +88,24 @@ func socket(d ceph.Daemon) string {
 	return runDir + "/ceph-" + name + ".asok"
 }
 
-// asks returns a probe that asks the daemon through its socket, and requires the answer to match if match is not empty.
-func asks(d ceph.Daemon, command, match string, period, failures int32) *corev1.Probe {
-	script := "env -i PATH=/usr/bin:/bin ceph --admin-daemon " + socket(d) + " " + command
-	if match != "" {
-		script += " | grep -Eq '" + match + "'"
-	}
-	return &corev1.Probe{
-		ProbeHandler:  corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"sh", "-c", script}}},
-		PeriodSeconds: period, TimeoutSeconds: 5, FailureThreshold: failures,
-	}
-}
-
 // probes sets the probes of a daemon. A monitor is ready when its socket answers: the others reach it through its Service, which has no
 // endpoint before, so that a readiness that requires the quorum would never be reached. An OSD answers once it has opened its store, which a
 // new release may convert first, and a monitor likewise: a container that is killed meanwhile would begin again. A gateway ends by itself
 // after five minutes without a cluster that serves.
 func probes(container *corev1.Container, d ceph.Daemon, port int32) {
+	ready := pace{period: 5, timeout: 5, failures: 3}
 	switch d.Type {
 	case ceph.TypeMon:
 		set(container, d, "mon_status", 10*time.Minute)
-		container.ReadinessProbe = asks(d, "mon_status", "", 5, 3)
+		container.ReadinessProbe = asks(d, "mon_status", "", ready)
 	case ceph.TypeMgr:
 		set(container, d, "version", 2*time.Minute)
 	case ceph.TypeOSD:
 		set(container, d, "status", 2*time.Hour)
-		container.ReadinessProbe = asks(d, "status", `"state": "active"`, 5, 3)
+		container.ReadinessProbe = asks(d, "status", `"state": "active"`, ready)
 	case ceph.TypeMDS:
 		set(container, d, "status", 2*time.Minute)
-		container.ReadinessProbe = asks(d, "status", `"state": "up:(active|standby|standby-replay)"`, 5, 3)
+		container.ReadinessProbe = asks(d, "status", `"state": "up:(active|standby|standby-replay)"`, ready)
 	case ceph.TypeRGW:
 		container.StartupProbe, container.ReadinessProbe = answers(port, 1, 600), answers(port, 5, 3)
 	}
@@ -130,10 +119,11 @@ func answers(port, period, failures int32) *corev1.Probe {
 	}
 }
 
-// set sets the probes of the start, which may take as long as given, and of the life of a daemon. A probe starts a program of Python: where processors are scarce that takes
-// more than five seconds, and a daemon that is killed for it needs even more.
+// set sets the probes of the start, which may take as long as given, and of the life of a daemon. That it lives is asked with more patience:
+// where processors are scarce, its answer and even the start of a small program of Python may take more than five seconds (without python3
+// it is all of ceph), and a daemon that is killed for it needs even more.
 func set(container *corev1.Container, d ceph.Daemon, command string, start time.Duration) {
 	const period = 2
-	container.StartupProbe, container.LivenessProbe = asks(d, command, "", period, int32(start.Seconds())/period), asks(d, command, "", 20, 3)
-	container.LivenessProbe.TimeoutSeconds = 15
+	container.StartupProbe = asks(d, command, "", pace{period: period, timeout: 5, failures: int32(start.Seconds()) / period})
+	container.LivenessProbe = asks(d, command, "", pace{period: 20, timeout: 15, failures: 3})
 }
