@@ -32,7 +32,7 @@ def describe(target, seconds):
     ret, out, status = json_command(cluster, target=target, prefix='get_command_descriptions', timeout=seconds)
     if ret == 0:
         described[target] = parse_json_funcsigs(out.decode('utf-8'), 'cli')
-    return ret, b'', status or 'problem getting command descriptions from ' + '.'.join(target)
+    return ret, b'', status or 'problem getting command descriptions from {}.{}'.format(*target)
 
 
 def validated(target, words):

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -117,7 +118,8 @@ const begun = "session /conf client.admin /keyring 1"
 func TestSessionRun(t *testing.T) {
 	once := func(args ...string) ceph.Command { return ceph.Command{Args: args} }
 	for name, tc := range map[string]struct {
-		pod      talker
+		pod      *talker
+		hangs    string
 		commands []ceph.Command
 		// want is the output, the code with the errors, or the error of the last command.
 		want  string
@@ -137,53 +139,66 @@ func TestSessionRun(t *testing.T) {
 		},
 		"late": {commands: []ceph.Command{once("late")}, want: "error: running the ceph command in a pod: it took longer than 1 seconds", calls: []string{begun, `late "" 1s`}},
 		"the stream breaks": {
-			pod: talker{breaks: "osd dump"}, commands: []ceph.Command{once("osd", "dump")},
+			pod: &talker{breaks: "osd dump"}, commands: []ceph.Command{once("osd", "dump")},
 			want: "error: running commands of Ceph in a pod: the stream broke", calls: []string{begun, `osd dump "" 1s`},
 		},
 		"the program cannot be run, and is not tried again at once": {
-			pod: talker{fails: errors.New("exit code 1")}, commands: []ceph.Command{once("osd", "dump"), once("fs", "dump")},
+			pod: &talker{fails: errors.New("exit code 1")}, commands: []ceph.Command{once("osd", "dump"), once("fs", "dump")},
 			want: "by itself", calls: []string{begun, "run osd dump", "run fs dump"},
 		},
 		"there is no pod yet": {
-			pod: talker{fails: &ceph.NotStarted{Err: errors.New("no pod")}}, commands: []ceph.Command{once("osd", "dump"), once("fs", "dump")},
+			pod: &talker{fails: &ceph.NotStarted{Err: errors.New("no pod")}}, commands: []ceph.Command{once("osd", "dump"), once("fs", "dump")},
 			want: "by itself", calls: []string{begun, "run osd dump", begun, "run fs dump"},
 		},
 		"the program says something else": {
-			pod: talker{begin: "hello"}, commands: []ceph.Command{once("osd", "dump")}, want: "by itself", calls: []string{begun, "run osd dump"},
+			pod: &talker{begin: "hello"}, commands: []ceph.Command{once("osd", "dump")}, want: "by itself", calls: []string{begun, "run osd dump"},
 		},
 		"an answer that is too long": {
-			pod: talker{long: 1 << 14}, commands: []ceph.Command{once("osd", "dump")},
+			pod: &talker{long: 1 << 14}, commands: []ceph.Command{once("osd", "dump")},
 			want: "error: running commands of Ceph in a pod: the ceph command printed more than is read", calls: []string{begun, `osd dump "" 1s`},
 		},
 		"a command that hangs": {
-			pod: talker{hung: map[string]chan struct{}{"osd dump": make(chan struct{})}}, commands: []ceph.Command{once("osd", "dump")},
+			hangs: "osd dump", commands: []ceph.Command{once("osd", "dump")},
 			want: "error: the ceph command took longer than 1s", calls: []string{begun, `osd dump "" 1s`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			pod := &talker{begin: tc.pod.begin, fails: tc.pod.fails, hung: tc.pod.hung, breaks: tc.pod.breaks, long: tc.pod.long}
-			s := pod.session(t, nil)
-			var got string
-			for _, command := range tc.commands {
-				switch result, err := s.Run(t.Context(), command); {
-				case err != nil:
-					got = "error: " + err.Error()
-				case result.Code != 0:
-					got = fmt.Sprint(result.Code, " ", string(result.Stderr))
-				default:
-					got = strings.TrimSpace(string(result.Stdout))
+			synctest.Test(t, func(t *testing.T) {
+				pod := tc.pod
+				if pod == nil {
+					pod = &talker{}
 				}
-			}
-			if got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
-			pod.mu.Lock()
-			defer pod.mu.Unlock()
-			if diff := cmp.Diff(tc.calls, pod.calls); tc.calls != nil && diff != "" {
-				t.Errorf("calls (-want +got):\n%s", diff)
-			}
+				if tc.hangs != "" {
+					pod.hung = map[string]chan struct{}{tc.hangs: make(chan struct{})}
+				}
+				s := pod.session(t, nil)
+				if got := runAll(t, s, tc.commands); got != tc.want {
+					t.Errorf("got %q, want %q", got, tc.want)
+				}
+				pod.mu.Lock()
+				defer pod.mu.Unlock()
+				if diff := cmp.Diff(tc.calls, pod.calls); tc.calls != nil && diff != "" {
+					t.Errorf("calls (-want +got):\n%s", diff)
+				}
+			})
 		})
 	}
+}
+
+// runAll runs the commands one after the other, and returns what the last one answered.
+func runAll(t *testing.T, s *cli.Session, commands []ceph.Command) (got string) {
+	t.Helper()
+	for _, command := range commands {
+		switch result, err := s.Run(t.Context(), command); {
+		case err != nil:
+			got = "error: " + err.Error()
+		case result.Code != 0:
+			got = fmt.Sprint(result.Code, " ", string(result.Stderr))
+		default:
+			got = strings.TrimSpace(string(result.Stdout))
+		}
+	}
+	return got
 }
 
 // A command that is late ends its connection, but no other command of it.
