@@ -80,7 +80,7 @@ func TestApplyCreatesNoNodeFromAStaleCache(t *testing.T) {
 	r.scale("broker", 4)
 	r.fail = func(write string) bool { return write == "create ConfigMap "+record.Name("my-cluster-broker-6") }
 	for range 5 {
-		_ = r.pass() //nolint:errcheck // the record cannot be created yet
+		_ = r.pass() // the record cannot be created yet
 	}
 	r.fail = nil
 	if diff := cmp.Diff([]int32{0, 1, 2, 6}, r.ids("broker")); diff != "" {

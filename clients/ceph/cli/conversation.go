@@ -151,9 +151,14 @@ func (c *conversation) retire() {
 // endUnused ends a program that is retired and for which nothing waits. The caller must hold c.mu.
 func (c *conversation) endUnused() {
 	if c.retired && len(c.waiting) == 0 {
-		_ = c.in.Close()
-		c.cancel()
+		c.close()
 	}
+}
+
+// close lets the program end by the end of its input, and cuts the stream only if it does not: that is logged as an error by the library.
+func (c *conversation) close() {
+	_ = c.in.Close()
+	time.AfterFunc(transfer, c.cancel)
 }
 
 // end ends the program. The first reason counts.
@@ -163,8 +168,7 @@ func (c *conversation) end(why error) {
 		c.why = why
 	}
 	c.mu.Unlock()
-	_ = c.in.Close()
-	c.cancel()
+	c.close()
 }
 
 func (c *conversation) reason() error {

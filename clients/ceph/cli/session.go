@@ -26,7 +26,7 @@ var sessionProgram string
 type Session struct {
 	// Pod in which it runs, with all bounds. Required.
 	Pod *Pod
-	// Now is the present time. Optional; default: time.Now.
+	// Now is the present time. Required.
 	Now func() time.Time
 
 	mu      sync.Mutex
@@ -84,7 +84,7 @@ var (
 func (s *Session) conversation(ctx context.Context) *conversation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.now()
+	now := s.Now()
 	if s.current != nil && (now.Sub(s.used) > idle || s.current.reason() != nil) {
 		s.current.retire()
 		s.current = nil
@@ -104,13 +104,6 @@ func (s *Session) conversation(ctx context.Context) *conversation {
 	}
 	s.used = now
 	return s.current
-}
-
-func (s *Session) now() time.Time {
-	if s.Now == nil {
-		return time.Now()
-	}
-	return s.Now()
 }
 
 // retire ends a conversation once its other commands have ended. The next command begins another one.

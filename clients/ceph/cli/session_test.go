@@ -171,10 +171,11 @@ func TestSessionRun(t *testing.T) {
 				if tc.hangs != "" {
 					pod.hung = map[string]chan struct{}{tc.hangs: make(chan struct{})}
 				}
-				s := pod.session(t, nil)
+				s := pod.session(t, time.Now)
 				if got := runAll(t, s, tc.commands); got != tc.want {
 					t.Errorf("got %q, want %q", got, tc.want)
 				}
+				time.Sleep(time.Minute) // until what hangs is cut
 				pod.mu.Lock()
 				defer pod.mu.Unlock()
 				if diff := cmp.Diff(tc.calls, pod.calls); tc.calls != nil && diff != "" {
@@ -205,7 +206,7 @@ func runAll(t *testing.T, s *cli.Session, commands []ceph.Command) (got string) 
 func TestSessionRunEndsNoOtherCommand(t *testing.T) {
 	hung := make(chan struct{})
 	pod := &talker{hung: map[string]chan struct{}{"osd dump": hung}}
-	s := pod.session(t, nil)
+	s := pod.session(t, time.Now)
 	got := make(chan string)
 	go func() {
 		result, err := s.Run(t.Context(), ceph.Command{Args: []string{"osd", "dump"}})

@@ -160,7 +160,7 @@ func (t *scope) entries(ctx context.Context, pool, version string, incomplete []
 	var added []corev1beta2.PodEntry
 	for i := range t.snapshot.Nodes {
 		n := &t.snapshot.Nodes[i]
-		if version == "" || n.Pool != pool || !n.Wanted || n.Entry.Exists || n.Pod.Exists || !n.Recorded || n.Record.Started() || slices.Contains(incomplete, n.ID) {
+		if version == "" || n.Pool != pool || !startable(n) || slices.Contains(incomplete, n.ID) {
 			continue
 		}
 		if err := t.nodeIsCurrent(ctx, n); err != nil {
@@ -194,4 +194,9 @@ func (t *scope) entries(ctx context.Context, pool, version string, incomplete []
 		return err
 	}
 	return t.write.Update(ctx, set)
+}
+
+// startable reports whether the node is new and its record exists, so that its entry is to be added.
+func startable(n *observation.Node) bool {
+	return n.Wanted && n.Recorded && !n.Record.Started() && !n.Entry.Exists && !n.Pod.Exists
 }

@@ -157,7 +157,7 @@ func TestInPods(t *testing.T) {
 
 func connected(t *testing.T, url string, pods ...client.Object) ceph.Runner {
 	t.Helper()
-	connect, err := inPods(&rest.Config{Host: url}, holding(t, pods...))
+	connect, err := inPods(&rest.Config{Host: url}, holding(t, pods...), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
