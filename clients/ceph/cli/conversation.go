@@ -13,11 +13,14 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/detent-dev/detent/clients/ceph"
 )
 
 // conversation is one run of the program of a Session.
 type conversation struct {
+	timers clock.WithDelayedExecution
 	in     *io.PipeWriter
 	cancel context.CancelFunc
 	// ready is closed when the program is connected, and over when it has ended.
@@ -52,11 +55,11 @@ type (
 )
 
 // converse starts the program. A line of it may be twice as long as the output of a command, whose quotes are escaped.
-func converse(exec func(ctx context.Context, command []string, in io.Reader, out, errs io.Writer) error, command []string, maxOutput int) *conversation {
+func converse(timers clock.WithDelayedExecution, exec func(ctx context.Context, command []string, in io.Reader, out, errs io.Writer) error, command []string, maxOutput int) *conversation {
 	ctx, cancel := context.WithCancel(context.Background())
 	in, orders := io.Pipe()
 	lines, out := io.Pipe()
-	c := &conversation{in: orders, cancel: cancel, ready: make(chan struct{}), over: make(chan struct{}), waiting: map[int]chan<- reply{}}
+	c := &conversation{timers: timers, in: orders, cancel: cancel, ready: make(chan struct{}), over: make(chan struct{}), waiting: map[int]chan<- reply{}}
 	errs, ended := &remarks{}, make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -158,7 +161,7 @@ func (c *conversation) endUnused() {
 // close lets the program end by the end of its input, and cuts the stream only if it does not: that is logged as an error by the library.
 func (c *conversation) close() {
 	_ = c.in.Close()
-	time.AfterFunc(transfer, c.cancel)
+	c.timers.AfterFunc(transfer, c.cancel)
 }
 
 // end ends the program. The first reason counts.

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/clock"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/cli"
@@ -27,7 +27,7 @@ func python(t *testing.T, env ...string) *cli.Session {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &cli.Session{Now: time.Now, Pod: &cli.Pod{Conf: "/conf", Name: "client.admin", Keyring: "/keyring"}}
+	s := &cli.Session{Clock: clock.RealClock{}, Pod: &cli.Pod{Conf: "/conf", Name: "client.admin", Keyring: "/keyring"}}
 	s.Pod.Exec = func(ctx context.Context, command []string, in io.Reader, out, errs io.Writer) error {
 		if command[0] != "python3" {
 			_, err := io.WriteString(out, "by itself")

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/utils/clock"
+
 	"github.com/detent-dev/detent/clients/ceph"
 )
 
@@ -26,8 +28,8 @@ var sessionProgram string
 type Session struct {
 	// Pod in which it runs, with all bounds. Required.
 	Pod *Pod
-	// Now is the present time. Required.
-	Now func() time.Time
+	// Clock of the process. Required.
+	Clock clock.WithDelayedExecution
 
 	mu      sync.Mutex
 	closed  bool
@@ -84,7 +86,7 @@ var (
 func (s *Session) conversation(ctx context.Context) *conversation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.Now()
+	now := s.Clock.Now()
 	if s.current != nil && (now.Sub(s.used) > idle || s.current.reason() != nil) {
 		s.current.retire()
 		s.current = nil
@@ -123,7 +125,7 @@ func (s *Session) begin(ctx context.Context) (*conversation, error) {
 	command := []string{"python3", "-c", sessionProgram, p.Conf, p.Name, p.Keyring, strconv.Itoa(max(seconds, 1))}
 	ctx, cancel := context.WithTimeoutCause(ctx, time.Duration(seconds)*time.Second+transfer, errNotConnected)
 	defer cancel()
-	c := converse(p.Exec, command, or(p.MaxOutput, DefaultMaxOutput))
+	c := converse(s.Clock, p.Exec, command, or(p.MaxOutput, DefaultMaxOutput))
 	select {
 	case <-c.ready:
 		return c, nil

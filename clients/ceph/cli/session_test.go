@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/cli"
@@ -104,9 +106,9 @@ func (p *talker) exec(ctx context.Context, command []string, in io.Reader, out, 
 	return ctx.Err()
 }
 
-func (p *talker) session(t *testing.T, now func() time.Time) *cli.Session {
+func (p *talker) session(t *testing.T, timers clock.WithDelayedExecution) *cli.Session {
 	t.Helper()
-	s := &cli.Session{Now: now, Pod: &cli.Pod{
+	s := &cli.Session{Clock: timers, Pod: &cli.Pod{
 		Exec: p.exec, Conf: "/conf", Name: "client.admin", Keyring: "/keyring", Timeout: time.Second, ConnectTimeout: time.Second, MaxOutput: 1 << 12,
 	}}
 	t.Cleanup(s.Close)
@@ -171,7 +173,7 @@ func TestSessionRun(t *testing.T) {
 				if tc.hangs != "" {
 					pod.hung = map[string]chan struct{}{tc.hangs: make(chan struct{})}
 				}
-				s := pod.session(t, time.Now)
+				s := pod.session(t, clock.RealClock{})
 				if got := runAll(t, s, tc.commands); got != tc.want {
 					t.Errorf("got %q, want %q", got, tc.want)
 				}
@@ -206,7 +208,7 @@ func runAll(t *testing.T, s *cli.Session, commands []ceph.Command) (got string) 
 func TestSessionRunEndsNoOtherCommand(t *testing.T) {
 	hung := make(chan struct{})
 	pod := &talker{hung: map[string]chan struct{}{"osd dump": hung}}
-	s := pod.session(t, time.Now)
+	s := pod.session(t, clock.RealClock{})
 	got := make(chan string)
 	go func() {
 		result, err := s.Run(t.Context(), ceph.Command{Args: []string{"osd", "dump"}})
@@ -228,11 +230,11 @@ func TestSessionRunEndsNoOtherCommand(t *testing.T) {
 
 // A connection that was not used for a while is made anew: the program may just have ended.
 func TestSessionRunAfterAPause(t *testing.T) {
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	timers := clocktesting.NewFakeClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	pod := &talker{}
-	s := pod.session(t, func() time.Time { return now })
+	s := pod.session(t, timers)
 	for _, pause := range []time.Duration{0, time.Minute, time.Minute + time.Second} {
-		now = now.Add(pause)
+		timers.Step(pause)
 		if _, err := s.Run(t.Context(), ceph.Command{Args: []string{"osd", "dump"}}); err != nil {
 			t.Fatal(err)
 		}

@@ -41,7 +41,7 @@ func add(p *operator.Process, o Options) (stop func(), err error) {
 	tools := o.Connect == nil && o.Command == ""
 	switch {
 	case tools:
-		if o.Connect, err = inPods(p.Manager.GetConfig(), p.Manager.GetClient(), p.Clock.Now); err != nil {
+		if o.Connect, err = inPods(p.Manager.GetConfig(), p.Manager.GetClient(), p.Clock); err != nil {
 			return nil, err
 		}
 	case o.Connect == nil:

@@ -8,7 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/streaming/pkg/httpstream"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/clients/ceph"
@@ -28,7 +28,7 @@ import (
 )
 
 // inPods returns a function that connects to a cluster through its tools pod.
-func inPods(config *rest.Config, read client.Reader, now func() time.Time) (func(connection.Endpoint) (ceph.Runner, func(), error), error) {
+func inPods(config *rest.Config, read client.Reader, timers clock.WithDelayedExecution) (func(connection.Endpoint) (ceph.Runner, func(), error), error) {
 	own := rest.CopyConfig(config)
 	own.GroupVersion, own.APIPath, own.NegotiatedSerializer = &corev1.SchemeGroupVersion, "/api", scheme.Codecs.WithoutConversion()
 	api, err := rest.RESTClientFor(own)
@@ -43,7 +43,7 @@ func inPods(config *rest.Config, read client.Reader, now func() time.Time) (func
 			}
 			return stream(ctx, own, api, client.ObjectKeyFromObject(pod), command, in, out, errs)
 		}
-		session := &cli.Session{Now: now, Pod: &cli.Pod{Exec: exec, Conf: render.ToolsConf, Name: keys.Admin, Keyring: render.ToolsKeyring}}
+		session := &cli.Session{Clock: timers, Pod: &cli.Pod{Exec: exec, Conf: render.ToolsConf, Name: keys.Admin, Keyring: render.ToolsKeyring}}
 		return session, session.Close, nil
 	}, nil
 }

@@ -17,6 +17,7 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/clients/ceph"
@@ -157,7 +158,7 @@ func TestInPods(t *testing.T) {
 
 func connected(t *testing.T, url string, pods ...client.Object) ceph.Runner {
 	t.Helper()
-	connect, err := inPods(&rest.Config{Host: url}, holding(t, pods...), time.Now)
+	connect, err := inPods(&rest.Config{Host: url}, holding(t, pods...), clock.RealClock{})
 	if err != nil {
 		t.Fatal(err)
 	}
