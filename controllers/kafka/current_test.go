@@ -3,12 +3,15 @@ package kafka
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -40,6 +43,12 @@ func TestRepairRestoresNothingFromAStaleCache(t *testing.T) {
 		"a configuration, and the entry is gone":  {lostConfig, func(r *rig) { r.without(podLeaving) }, nil},
 		"a configuration, and the pod is gone":    {lostConfig, func(r *rig) { r.remove(&corev1.Pod{}, podLeaving) }, nil},
 		"a configuration, and the record is gone": {lostConfig, func(r *rig) { r.remove(&corev1.ConfigMap{}, record.Name(podLeaving)) }, nil},
+		"a configuration, and the pool is of another cluster": {lostConfig, func(r *rig) {
+			pool := &kafkav1beta2.KafkaNodePool{}
+			r.must(r.get(pool, "broker"))
+			pool.Labels[labels.Cluster] = "other"
+			r.must(r.client.Update(r.t.Context(), pool))
+		}, nil},
 		"a configuration, and the pool is another": {lostConfig, func(r *rig) {
 			pool := &kafkav1beta2.KafkaNodePool{}
 			r.must(r.get(pool, "broker"))
@@ -94,5 +103,22 @@ func TestApplyCreatesNoNodeFromAStaleCache(t *testing.T) {
 	}
 	if writes := r.written(); len(writes) > 0 {
 		t.Errorf("writes %v", writes)
+	}
+}
+
+// An object that has lost the labels by which it is observed is named, with what to do: no cache will ever show it.
+func TestRepairNamesAnObjectWithoutItsLabels(t *testing.T) {
+	for name, o := range map[string]client.Object{record.Name(podLeaving): &corev1.ConfigMap{}, "my-cluster-broker": &corev1beta2.StrimziPodSet{}} {
+		t.Run(name, func(t *testing.T) {
+			r := running(t)
+			r.must(r.get(o, name))
+			kept := o.GetLabels()
+			delete(kept, labels.Cluster)
+			o.SetLabels(kept)
+			r.must(r.client.Update(t.Context(), o))
+			if err := r.repair(); errors.Is(err, lifecycle.ErrStale) || err == nil || !strings.Contains(err.Error(), "lacks the label strimzi.io/cluster=my-cluster") {
+				t.Errorf("error %v, want one that says what to do", err)
+			}
+		})
 	}
 }

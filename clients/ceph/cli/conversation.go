@@ -31,7 +31,8 @@ type conversation struct {
 	mu      sync.Mutex
 	last    int
 	waiting map[int]chan<- reply
-	// retired means that the program ends once nothing waits any more, and why that it was ended.
+	// users is the number of commands that are run. retired means that the program ends once there is none, and why that it was ended.
+	users   int
 	retired bool
 	why     error
 }
@@ -140,10 +141,23 @@ func (c *conversation) deliver(r reply) {
 		to <- r // it has room
 		delete(c.waiting, r.ID)
 	}
+}
+
+// hold keeps a program that is retired from ending until it is released.
+func (c *conversation) hold() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.users++
+}
+
+func (c *conversation) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.users--
 	c.endUnused()
 }
 
-// retire ends the program once nothing waits for it any more.
+// retire ends the program once no command is run any more.
 func (c *conversation) retire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -151,9 +165,9 @@ func (c *conversation) retire() {
 	c.endUnused()
 }
 
-// endUnused ends a program that is retired and for which nothing waits. The caller must hold c.mu.
+// endUnused ends a program that is retired and runs no command. The caller must hold c.mu.
 func (c *conversation) endUnused() {
-	if c.retired && len(c.waiting) == 0 {
+	if c.retired && c.users == 0 {
 		c.close()
 	}
 }
@@ -192,20 +206,29 @@ func (c *conversation) run(ctx context.Context, command ceph.Command, timeout ti
 	c.waiting[id] = answer
 	c.mu.Unlock()
 	defer c.forget(id)
-	if err := c.send(request{ID: id, Args: command.Args, Input: string(command.Input), Seconds: max(int(timeout/time.Second), 1)}); err != nil {
-		return ceph.Result{}, cmp.Or(context.Cause(ctx), err)
+	if err := c.send(ctx, request{ID: id, Args: command.Args, Input: string(command.Input), Seconds: max(int(timeout/time.Second), 1)}); err != nil {
+		return ceph.Result{}, err
 	}
 	select {
 	case r := <-answer:
-		if r.Failed != "" {
-			return ceph.Result{}, fmt.Errorf("running the ceph command in a pod: %s", r.Failed)
-		}
-		return ceph.Result{Code: r.Code, Stdout: []byte(r.Out), Stderr: []byte(r.Err)}, nil
+		return r.result()
 	case <-c.over:
-		return ceph.Result{}, c.reason()
+		select {
+		case r := <-answer:
+			return r.result()
+		default:
+			return ceph.Result{}, c.reason()
+		}
 	case <-ctx.Done():
 		return ceph.Result{}, context.Cause(ctx)
 	}
+}
+
+func (r *reply) result() (ceph.Result, error) {
+	if r.Failed != "" {
+		return ceph.Result{}, fmt.Errorf("running the ceph command in a pod: %s", r.Failed)
+	}
+	return ceph.Result{Code: r.Code, Stdout: []byte(r.Out), Stderr: []byte(r.Err)}, nil
 }
 
 // forget drops a command that is not waited for any more.
@@ -213,18 +236,20 @@ func (c *conversation) forget(id int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.waiting, id)
-	c.endUnused()
 }
 
-func (c *conversation) send(r request) error {
+// send sends a request. A stream that hangs would hold it for ever: it is cut when the context ends.
+func (c *conversation) send(ctx context.Context, r request) error {
 	line, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("sending a command of Ceph: %w", err)
 	}
+	stop := context.AfterFunc(ctx, func() { c.end(context.Cause(ctx)) })
+	defer stop()
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if _, err := c.in.Write(append(line, '\n')); err != nil {
-		return fmt.Errorf("sending a command of Ceph: %w", err)
+		return fmt.Errorf("sending a command of Ceph: %w", cmp.Or(context.Cause(ctx), err))
 	}
 	return nil
 }

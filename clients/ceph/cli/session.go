@@ -34,6 +34,8 @@ type Session struct {
 	mu      sync.Mutex
 	closed  bool
 	current *conversation
+	// beginning is true while a conversation is begun. Other commands are runs of their own meanwhile.
+	beginning bool
 	// used is when the last command was run, and refusedAt when a conversation could not be begun.
 	used, refusedAt time.Time
 }
@@ -41,8 +43,9 @@ type Session struct {
 const (
 	// idle is how long a conversation is continued after the last command. The program ends after twice as long.
 	idle = time.Minute
-	// retry is how long no conversation is tried after one that could not be begun.
-	retry = 10 * time.Second
+	// retry is how long no conversation is tried after one that could not be begun: longer than a command may take, so that one of the ceph
+	// command itself says why it is not answered.
+	retry = 30 * time.Second
 )
 
 // Run runs one command, or several that are lines of the input if it has no arguments.
@@ -55,9 +58,7 @@ func (s *Session) Run(ctx context.Context, command ceph.Command) (ceph.Result, e
 	if c == nil {
 		return s.Pod.Run(ctx, command)
 	}
-	// A stream that hangs would hold what is written to it.
-	stop := context.AfterFunc(limited, func() { c.end(context.Cause(limited)) })
-	defer stop()
+	defer c.release()
 	result, err := c.run(limited, command, timeout)
 	if err != nil { // what hangs may be the connection
 		s.retire(c)
@@ -82,7 +83,7 @@ var (
 	errNotConnected = errors.New("the program did not connect to Ceph in time")
 )
 
-// conversation returns the present one or a new one; nil if there can be none now.
+// conversation returns the present one or a new one, which the caller must release; nil if there can be none now.
 func (s *Session) conversation(ctx context.Context) *conversation {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,21 +92,32 @@ func (s *Session) conversation(ctx context.Context) *conversation {
 		s.current.retire()
 		s.current = nil
 	}
-	if s.current == nil {
-		if s.closed || !s.refusedAt.IsZero() && now.Sub(s.refusedAt) < retry {
-			return nil
-		}
-		c, err := s.begin(ctx)
-		if err != nil {
-			if _, absent := errors.AsType[*ceph.NotStarted](err); !absent && ctx.Err() == nil {
-				s.refusedAt = now
-			}
-			return nil
-		}
-		s.current = c
-	}
 	s.used = now
-	return s.current
+	switch {
+	case s.current != nil:
+		s.current.hold()
+		return s.current
+	case s.closed, s.beginning, !s.refusedAt.IsZero() && now.Sub(s.refusedAt) < retry:
+		return nil
+	}
+	s.beginning = true
+	s.mu.Unlock()
+	c, err := s.begin(ctx)
+	s.mu.Lock()
+	s.beginning = false
+	switch _, absent := errors.AsType[*ceph.NotStarted](err); {
+	case err != nil && !absent && ctx.Err() == nil:
+		s.refusedAt = s.Clock.Now()
+		return nil
+	case err != nil:
+		return nil
+	case s.closed:
+		c.end(errClosed)
+		return nil
+	}
+	s.current = c
+	c.hold()
+	return c
 }
 
 // retire ends a conversation once its other commands have ended. The next command begins another one.

@@ -31,6 +31,8 @@ type talker struct {
 	fails error
 	// hung are commands that get no answer until the channel is closed.
 	hung map[string]chan struct{}
+	// slow holds the program until it is closed. Optional.
+	slow chan struct{}
 	// breaks is a command at which the stream breaks.
 	breaks string
 	// long is the length of every answer beyond the arguments.
@@ -53,6 +55,9 @@ func (p *talker) exec(ctx context.Context, command []string, in io.Reader, out, 
 	if p.fails != nil {
 		_, _ = fmt.Fprintln(errs, "Traceback\nImportError: no module named rados")
 		return p.fails
+	}
+	if p.slow != nil {
+		<-p.slow
 	}
 	begin := `{"ready": true}`
 	if p.begin != "" {
@@ -204,28 +209,62 @@ func runAll(t *testing.T, s *cli.Session, commands []ceph.Command) (got string) 
 	return got
 }
 
-// A command that is late ends its connection, but no other command of it.
+// A command that is late ends its connection, but no other command of it: neither one that the program gives up, nor one that its caller
+// gives up.
 func TestSessionRunEndsNoOtherCommand(t *testing.T) {
-	hung := make(chan struct{})
-	pod := &talker{hung: map[string]chan struct{}{"osd dump": hung}}
-	s := pod.session(t, clock.RealClock{})
-	got := make(chan string)
-	go func() {
-		result, err := s.Run(t.Context(), ceph.Command{Args: []string{"osd", "dump"}})
-		got <- fmt.Sprint(string(result.Stdout), err)
-	}()
-	for asked := false; !asked; {
-		pod.mu.Lock()
-		asked = len(pod.calls) == 2
-		pod.mu.Unlock()
+	for _, late := range []string{"late", "hangs"} {
+		t.Run(late, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hung := make(chan struct{})
+				pod := &talker{hung: map[string]chan struct{}{"osd dump": hung, "hangs": make(chan struct{})}}
+				s := pod.session(t, clock.RealClock{})
+				got := make(chan string)
+				go func() {
+					result, err := s.Run(t.Context(), ceph.Command{Args: []string{"osd", "dump"}})
+					got <- fmt.Sprint(string(result.Stdout), err)
+				}()
+				synctest.Wait()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				if _, err := s.Run(ctx, ceph.Command{Args: []string{late}}); err == nil {
+					t.Error("no error of a command that is late")
+				}
+				if result, err := s.Run(t.Context(), ceph.Command{Args: []string{"fs", "dump"}}); err != nil || string(result.Stdout) != "answer to fs dump" {
+					t.Errorf("the next command: %s, %v", result.Stdout, err)
+				}
+				close(hung)
+				if out := <-got; out != "answer to osd dump<nil>" {
+					t.Errorf("the other command: %s", out)
+				}
+				time.Sleep(time.Minute) // until what hangs is cut
+			})
+		})
 	}
-	if _, err := s.Run(t.Context(), ceph.Command{Args: []string{"late"}}); err == nil {
-		t.Error("no error of a command that is late")
-	}
-	close(hung)
-	if out := <-got; out != "answer to osd dump<nil>" {
-		t.Errorf("the other command: %s", out)
-	}
+}
+
+// While a connection is made, other commands are runs of their own: none waits for it beyond its context.
+func TestSessionRunWhileItBegins(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pod := &talker{slow: make(chan struct{})}
+		s := pod.session(t, clock.RealClock{})
+		got := make(chan string)
+		run := func() {
+			result, err := s.Run(t.Context(), ceph.Command{Args: []string{"osd", "dump"}})
+			got <- fmt.Sprint(string(result.Stdout), err)
+		}
+		go run()
+		synctest.Wait()
+		go run()
+		if out := <-got; out != "by itself<nil>" {
+			t.Errorf("meanwhile: %s", out)
+		}
+		close(pod.slow)
+		if out := <-got; out != "answer to osd dump<nil>" {
+			t.Errorf("then: %s", out)
+		}
+		s.Close()
+		time.Sleep(time.Minute)
+	})
 }
 
 // A connection that was not used for a while is made anew: the program may just have ended.

@@ -11,6 +11,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -24,33 +25,51 @@ func (t *scope) nodeIsCurrent(ctx context.Context, n *observation.Node) error {
 		return nil
 	}
 	o := &t.snapshot.Objects
+	ofCluster := map[string]string{labels.Cluster: t.kafka.Name}
+	ofNodes := map[string]string{labels.Cluster: t.kafka.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(t.kafka.Name)}
 	unchanged := func(live, have client.Object) bool { return live.GetGeneration() == have.GetGeneration() }
-	for _, source := range []struct {
-		live, have client.Object
-		name       string
-		same       func(live, have client.Object) bool
-	}{
-		{&kafkav1beta2.KafkaNodePool{}, observed(t.snapshot.Pool(n.Pool)), n.Pool, unchanged},
-		{&corev1beta2.StrimziPodSet{}, observed(observation.Named(o.PodSets, render.PodSetName(t.kafka.Name, n.Pool))), render.PodSetName(t.kafka.Name, n.Pool), unchanged},
-		{&corev1.ConfigMap{}, observed(observation.Named(o.ConfigMaps, record.Name(n.PodName))), record.Name(n.PodName), func(live, have client.Object) bool {
+	set := render.PodSetName(t.kafka.Name, n.Pool)
+	for _, source := range []source{
+		{&kafkav1beta2.KafkaNodePool{}, observed(t.snapshot.Pool(n.Pool)), n.Pool, ofCluster, unchanged},
+		{&corev1beta2.StrimziPodSet{}, observed(observation.Named(o.PodSets, set)), set, ofNodes, unchanged},
+		{&corev1.ConfigMap{}, observed(observation.Named(o.ConfigMaps, record.Name(n.PodName))), record.Name(n.PodName), ofNodes, func(live, have client.Object) bool {
 			return live.GetResourceVersion() == have.GetResourceVersion()
 		}},
-		{&corev1.Pod{}, observed(observation.Named(o.Pods, n.PodName)), n.PodName, func(live, have client.Object) bool {
+		{&corev1.Pod{}, observed(observation.Named(o.Pods, n.PodName)), n.PodName, ofNodes, func(live, have client.Object) bool {
 			return (live.GetDeletionTimestamp() == nil) == (have.GetDeletionTimestamp() == nil)
 		}},
 	} {
-		err := t.Live.Get(ctx, client.ObjectKey{Namespace: t.kafka.Namespace, Name: source.name}, source.live)
-		switch {
-		case lifecycle.ObjectMissing(err) && source.have == nil:
-		case lifecycle.ObjectMissing(err), err == nil && source.have == nil:
-			return lifecycle.ErrStale
-		case err != nil:
-			return fmt.Errorf("reading %T %s before something of %s is created: %w", source.live, source.name, n.PodName, err)
-		case source.live.GetUID() != source.have.GetUID() || !source.same(source.live, source.have):
-			return lifecycle.ErrStale
+		if err := t.isCurrent(ctx, source); err != nil {
+			return err
 		}
 	}
 	t.current = append(t.current, n.ID)
+	return nil
+}
+
+// source is an object as it was observed. same compares it with the one that was read.
+type source struct {
+	live, have client.Object
+	name       string
+	// of are the labels by which such objects are observed.
+	of   map[string]string
+	same func(live, have client.Object) bool
+}
+
+// isCurrent returns ErrStale unless the object was observed as it is. An object without the labels is not observed, whatever the age of the
+// cache: that it is in the way is found when it is created.
+func (t *scope) isCurrent(ctx context.Context, s source) error {
+	err := t.Live.Get(ctx, client.ObjectKey{Namespace: t.kafka.Namespace, Name: s.name}, s.live)
+	if err != nil && !lifecycle.ObjectMissing(err) {
+		return fmt.Errorf("reading %T %s before something is created: %w", s.live, s.name, err)
+	}
+	exists := err == nil && !behind(s.live.GetLabels(), s.of)
+	switch {
+	case exists != (s.have != nil):
+		return lifecycle.ErrStale
+	case exists && (s.live.GetUID() != s.have.GetUID() || !s.same(s.live, s.have)):
+		return lifecycle.ErrStale
+	}
 	return nil
 }
 

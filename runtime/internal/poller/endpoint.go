@@ -36,9 +36,9 @@ type Options[Q comparable, A, W any] struct {
 var ErrClosed = errors.New("the poller is closed")
 
 // Endpoint is one external system as a reconcile sees it: Q is a question, A its answer and W a write. None of its methods
-// but Close waits for the system. Its calls run in one goroutine, one at a time, writes before questions, and questions in
-// the order they were requested; with Options.Together, the questions that wait at the same time are one call. It is safe for
-// concurrent use. An idle endpoint has no goroutine.
+// but Close waits for the system. Its calls run one at a time, writes before questions, and questions in the order they were
+// requested; with Options.Together, the questions that wait at the same time are asked concurrently, as one call. It is safe
+// for concurrent use. An idle endpoint has no goroutine.
 type Endpoint[Q comparable, A, W any] struct {
 	opts Options[Q, A, W]
 	life context.Context //nolint:containedctx // the life of the endpoint, not of a call
