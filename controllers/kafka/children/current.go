@@ -32,9 +32,7 @@ func (t *scope) nodeIsCurrent(ctx context.Context, n *observation.Node) error {
 	for _, source := range []source{
 		{&kafkav1beta2.KafkaNodePool{}, observed(t.snapshot.Pool(n.Pool)), n.Pool, ofCluster, unchanged},
 		{&corev1beta2.StrimziPodSet{}, observed(observation.Named(o.PodSets, set)), set, ofNodes, unchanged},
-		{&corev1.ConfigMap{}, observed(observation.Named(o.ConfigMaps, record.Name(n.PodName))), record.Name(n.PodName), ofNodes, func(live, have client.Object) bool {
-			return live.GetResourceVersion() == have.GetResourceVersion()
-		}},
+		{&corev1.ConfigMap{}, observed(observation.Named(o.ConfigMaps, record.Name(n.PodName))), record.Name(n.PodName), ofNodes, sameRecord},
 		{&corev1.Pod{}, observed(observation.Named(o.Pods, n.PodName)), n.PodName, ofNodes, func(live, have client.Object) bool {
 			return (live.GetDeletionTimestamp() == nil) == (have.GetDeletionTimestamp() == nil)
 		}},
@@ -71,6 +69,25 @@ func (t *scope) isCurrent(ctx context.Context, s source) error {
 		return lifecycle.ErrStale
 	}
 	return nil
+}
+
+// sameRecord reports whether two versions of a record agree in what the node may run as. The rest follows from what is observed running, and
+// may just have been written in this pass.
+func sameRecord(live, have client.Object) bool {
+	of := func(o client.Object) (record.Record, bool) {
+		m, is := o.(*corev1.ConfigMap)
+		if !is {
+			return record.Record{}, false
+		}
+		r, err := record.Decode(m.Data)
+		return r, err == nil
+	}
+	now, readable := of(live)
+	before, known := of(have)
+	if !readable || !known {
+		return live.GetResourceVersion() == have.GetResourceVersion()
+	}
+	return now.Stop == before.Stop && slices.Equal(now.Roles, before.Roles)
 }
 
 // observed returns the object as an interface, which is nil if it was not observed.
