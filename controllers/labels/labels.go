@@ -87,3 +87,8 @@ const (
 
 // KafkaName is the value of Name for everything that the nodes of a cluster are made of.
 func KafkaName(cluster string) string { return cluster + "-kafka" }
+
+// OfNodes returns the labels of everything that the nodes of a cluster are made of.
+func OfNodes(cluster string) map[string]string {
+	return map[string]string{Cluster: cluster, Kind: KindKafka, Name: KafkaName(cluster)}
+}

@@ -17,6 +17,50 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
+// poolsAreCurrent returns ErrStale unless the observed pools are the newest.
+func (t *scope) poolsAreCurrent(ctx context.Context) error {
+	var live kafkav1beta2.KafkaNodePoolList
+	if err := t.Live.List(ctx, &live, client.InNamespace(t.kafka.Namespace), client.MatchingLabels{labels.Cluster: t.kafka.Name}); err != nil {
+		return fmt.Errorf("reading the KafkaNodePools before node ids are assigned: %w", err)
+	}
+	if len(live.Items) != len(t.snapshot.Objects.Pools) {
+		return lifecycle.ErrStale
+	}
+	for i := range live.Items {
+		have := t.snapshot.Pool(live.Items[i].Name)
+		if have == nil || have.UID != live.Items[i].UID || have.ResourceVersion != live.Items[i].ResourceVersion {
+			return lifecycle.ErrStale
+		}
+	}
+	return nil
+}
+
+// nodesAreCurrent returns ErrStale unless every record and every claim has been observed: they are the only sources of an id when
+// all else of its node is deleted.
+func (t *scope) nodesAreCurrent(ctx context.Context) error {
+	var (
+		configMaps corev1.ConfigMapList
+		claims     corev1.PersistentVolumeClaimList
+	)
+	of := client.MatchingLabels(labels.OfNodes(t.kafka.Name))
+	for _, list := range []client.ObjectList{&configMaps, &claims} {
+		if err := t.Live.List(ctx, list, client.InNamespace(t.kafka.Namespace), of); err != nil {
+			return fmt.Errorf("reading %T before node ids are assigned: %w", list, err)
+		}
+	}
+	for i := range configMaps.Items {
+		if observation.Named(t.snapshot.Objects.ConfigMaps, configMaps.Items[i].Name) == nil {
+			return lifecycle.ErrStale
+		}
+	}
+	for i := range claims.Items {
+		if observation.Named(t.snapshot.Objects.Claims, claims.Items[i].Name) == nil {
+			return lifecycle.ErrStale
+		}
+	}
+	return nil
+}
+
 // nodeIsCurrent returns ErrStale unless the pool, the entry, the record and the pod of a node were observed as they are. It is called
 // before anything of a node is created. The caches of an operator that has just started may be old, each by another time. A node that was
 // removed in between then looks like one that has lost what is gone, and would be started again.
@@ -26,7 +70,7 @@ func (t *scope) nodeIsCurrent(ctx context.Context, n *observation.Node) error {
 	}
 	o := &t.snapshot.Objects
 	ofCluster := map[string]string{labels.Cluster: t.kafka.Name}
-	ofNodes := map[string]string{labels.Cluster: t.kafka.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(t.kafka.Name)}
+	ofNodes := labels.OfNodes(t.kafka.Name)
 	unchanged := func(live, have client.Object) bool { return live.GetGeneration() == have.GetGeneration() }
 	set := render.PodSetName(t.kafka.Name, n.Pool)
 	for _, source := range []source{

@@ -69,7 +69,7 @@ func selectionsOf(kafka *kafkav1beta2.Kafka, kept *selections) *selections {
 	return &selections{
 		of: key, ofCluster: options(map[string]string{labels.Cluster: key.Name}),
 		ofKind: options(map[string]string{labels.Cluster: key.Name, labels.Kind: labels.KindKafka}),
-		nodes:  options(map[string]string{labels.Cluster: key.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(key.Name)}),
+		nodes:  options(labels.OfNodes(key.Name)),
 	}
 }
 

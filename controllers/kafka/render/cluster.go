@@ -129,5 +129,5 @@ func (c *Cluster) nodeLabels(n *Node) map[string]string {
 
 // selector selects the pods of all nodes of the cluster.
 func (c *Cluster) selector() map[string]string {
-	return map[string]string{labels.Cluster: c.in.Name, labels.Kind: labels.KindKafka, labels.Name: labels.KafkaName(c.in.Name)}
+	return labels.OfNodes(c.in.Name)
 }
