@@ -77,7 +77,8 @@ func (c *store) waits(ctx SpecContext, p *stage.Phase, code string) {
 	c.says(ctx, cephupgrade.AwaitingHealth, code)
 }
 
-// raise a health code of a module of the manager, which may still be starting.
+// raise a health code of a module of the manager, which may still be starting. The manager tells the monitors every few seconds: an
+// upgrade that begins before would find a new code.
 func (c *store) raise(ctx SpecContext, code, severity string) {
 	GinkgoHelper()
 	report := fmt.Sprintf(`{%q: {"severity": %q, "summary": "tested", "detail": ["tested"]}}`, code, severity)
@@ -85,6 +86,8 @@ func (c *store) raise(ctx SpecContext, code, severity string) {
 		_, err := c.ask(ctx, "ceph", "mgr", "self-test", "health", "set", report)
 		return err
 	}).WithContext(ctx).Should(Succeed(), "a module of the manager answers")
+	Eventually(func(ctx context.Context) (string, error) { return c.ask(ctx, "ceph", "health", "detail") }).WithContext(ctx).
+		Should(ContainSubstring(code), "the monitors have the code")
 }
 
 // scale the Deployment of a daemon, as an admin would who stops it.
