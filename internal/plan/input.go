@@ -267,7 +267,6 @@ func (r *reader) finish() (Input, error) {
 			return Input{}, err
 		}
 	}
-	r.in.World.check(d)
 	if r.findings = append(r.findings, d.findings...); len(r.findings) > 0 {
 		return Input{}, &InputError{findings: r.findings}
 	}

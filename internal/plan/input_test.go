@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -222,7 +221,6 @@ kafkaVersions:
 - {version: 4.0.0, metadata: 4.0-IV3, supported: true}
 - {version: 4.1.1, metadata: "4.1", supported: true, default: true}
 kafka: {my-cluster: {metadataVersion: 4.0-IV3, logHolds: {"0": {metadata.version: 4.1-IV1, kraft.version: 1}}}}
-connect: {mm2: {connectors: {a->b: {state: STOPPED, offsets: [{partition: {a: 1}, offset: {offset: 41}}]}}, silentWorkers: {mm2-1: 600s}, refuse: {GET offsets: {code: 500}}}}
 kubernetes: {badImages: [x]}
 `)))
 	if err != nil {
@@ -238,8 +236,5 @@ kubernetes: {badImages: [x]}
 	want := map[string]map[string]planning.Level{"0": {"metadata.version": {Name: "4.1-IV1"}, "kraft.version": {Number: 1}}}
 	if diff := cmp.Diff(want, section.Clusters["my-cluster"].LogHolds, cmp.AllowUnexported(planning.Level{})); diff != "" {
 		t.Errorf("levels in logs (-want +got):\n%s", diff)
-	}
-	if got := in.World.Connect["mm2"].SilentWorkers["mm2-1"].Duration; got != 10*time.Minute {
-		t.Errorf("a worker is silent for %s", got)
 	}
 }

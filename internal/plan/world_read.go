@@ -24,7 +24,6 @@ func decodeWorld(kinds []Kind, m objects.Manifest) (World, []finding) {
 	for i := range kinds {
 		w.Sections[kinds[i].Name] = kinds[i].ReadWorld(&d)
 	}
-	w.Connect = Entries[ConnectWorld](&d, "connect")
 	d.decode("", d.rest, &w)
 	return w, d.findings
 }

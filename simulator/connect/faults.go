@@ -22,6 +22,8 @@ const (
 	TimeOutLater
 	// Conflict: a rebalance is expected.
 	Conflict
+	// Refuse: the request is not executed. The answer has the fault's code and message.
+	Refuse
 )
 
 // requestTimeout is after how many milliseconds Connect gives up a request.
@@ -32,32 +34,35 @@ type Fault struct {
 	// Method and Suffix of the path. Empty means any.
 	Method, Suffix string
 	Kind           FaultKind
+	// Code and Message of the answer if Kind is Refuse.
+	Code    int
+	Message string
 	// Times is how many requests it happens to. Default: one.
 	Times int
 }
 
-// fault returns what happens to a request, and uses it up.
-func (c *Cluster) fault(r Request) FaultKind {
+// fault returns what happens to a request, and uses it up. The zero Fault is none.
+func (c *Cluster) fault(r Request) Fault {
 	for i := range c.Faults {
 		f := &c.Faults[i]
 		if f.Method != "" && f.Method != r.Method || !strings.HasSuffix(r.Path, f.Suffix) {
 			continue
 		}
-		kind := f.Kind
+		happens := *f
 		f.Times--
 		if f.Times <= 0 {
 			c.Faults = append(c.Faults[:i:i], c.Faults[i+1:]...)
 		}
-		return kind
+		return happens
 	}
-	return 0
+	return Fault{}
 }
 
 const rebalanceExpected = "Cannot complete request momentarily due to stale configuration (typically caused by a concurrent config change)"
 
 // broken carries out a fault.
-func (c *Cluster) broken(kind FaultKind, worker int, r Request) Answer {
-	switch kind {
+func (c *Cluster) broken(f Fault, worker int, r Request) Answer {
+	switch f.Kind {
 	case LoseAnswer:
 		c.execute(worker, r)
 		return Answer{Outcome: Closed}
@@ -79,6 +84,8 @@ func (c *Cluster) broken(kind FaultKind, worker int, r Request) Answer {
 		return problem(500, "Request timed out")
 	case Conflict:
 		return problem(409, rebalanceExpected)
+	case Refuse:
+		return problem(f.Code, "%s", f.Message)
 	default:
 		return Answer{Outcome: Closed}
 	}

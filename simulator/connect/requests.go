@@ -68,8 +68,8 @@ func (c *Cluster) Handle(worker int, r Request) Answer {
 		w.queue = append(w.queue, r)
 		return Answer{Outcome: Silent}
 	}
-	if kind := c.fault(r); kind != 0 {
-		return c.broken(kind, worker, r)
+	if f := c.fault(r); f.Kind != 0 {
+		return c.broken(f, worker, r)
 	}
 	return c.execute(worker, r)
 }

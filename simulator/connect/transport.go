@@ -77,3 +77,16 @@ func (c *Cluster) Seed(name string, config map[string]string, initial client.Sta
 	}
 	return nil
 }
+
+// SeedOffsets stores offsets of a connector that was created with Seed.
+func (c *Cluster) SeedOffsets(name string, offsets client.Offsets) error {
+	k := c.find(name)
+	if k == nil {
+		return fmt.Errorf("storing offsets of connector %s: there is none of this name", name)
+	}
+	if reason := k.validate(offsets); reason != "" {
+		return fmt.Errorf("storing offsets of connector %s: %s", name, reason)
+	}
+	maps.Copy(k.offsets, offsets)
+	return nil
+}

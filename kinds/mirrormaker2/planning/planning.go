@@ -5,6 +5,8 @@ package planning
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,31 +41,39 @@ func New() (plan.Kind, error) {
 	}
 	return plan.Kind{
 		Kind: mirrormaker2.Resource(), Machines: graphs, PauseAnnotations: []string{labels.Pause},
-		ReadWorld: func(*plan.Document) plan.Section { return section{} },
+		ReadWorld: readWorld,
 		Simulate:  func(e *plan.Environment) (plan.Simulation, error) { return newSimulation(e) },
 	}, nil
 }
 
-// section is empty: the World document says nothing about Connect.
-type section struct{}
-
-// Check implements plan.Section.
-func (section) Check(*plan.Document, []string) error { return nil }
-
 // simulation is the simulated Connect workers of one plan.
 type simulation struct {
-	env    *plan.Environment
-	table  *versions.Table
-	groups map[types.NamespacedName]*connect.Cluster
-	driver plan.Driver
+	env     *plan.Environment
+	section *World
+	table   *versions.Table
+	groups  map[types.NamespacedName]*connect.Cluster
+	driver  plan.Driver
+	// silent are the frozen workers that continue.
+	silent []silent
+}
+
+// silent is a worker that is frozen until a time.
+type silent struct {
+	group  types.NamespacedName
+	worker int
+	until  time.Time
 }
 
 func newSimulation(e *plan.Environment) (*simulation, error) {
+	section, ok := e.Section.(*World)
+	if !ok {
+		return nil, fmt.Errorf("simulating Connect: the section of the World document is %T", e.Section)
+	}
 	table, err := versions.Embedded()
 	if err != nil {
 		return nil, err
 	}
-	s := &simulation{env: e, table: table, groups: map[types.NamespacedName]*connect.Cluster{}}
+	s := &simulation{env: e, section: section, table: table, groups: map[types.NamespacedName]*connect.Cluster{}}
 	collector := &observation.Collector{Table: table, System: &connection.Direct{Protocol: connection.NewProtocol(s.over)}, Live: e.Client, Hosts: e.Client}
 	kind, err := mirrormaker2.NewKind(collector, &children.Reconciler{Client: e.Client, Live: e.Client})
 	if err != nil {
@@ -77,7 +87,8 @@ func newSimulation(e *plan.Environment) (*simulation, error) {
 // Drivers implements plan.Simulation.
 func (s *simulation) Drivers() []plan.Driver { return []plan.Driver{s.driver} }
 
-// Prepare implements plan.Simulation: if a resource has had workers, its connectors exist as declared, unless its status shows others.
+// Prepare implements plan.Simulation: if a resource has had workers, its connectors exist as declared, unless the World document or the
+// resource's status shows others.
 func (s *simulation) Prepare(_ context.Context, objects []lifecycle.Object) error {
 	for _, o := range objects {
 		m, ok := o.(*kafkav1beta2.KafkaMirrorMaker2)
@@ -86,20 +97,69 @@ func (s *simulation) Prepare(_ context.Context, objects []lifecycle.Object) erro
 		}
 		name := client.ObjectKeyFromObject(m)
 		c := s.group(name)
-		if len(m.Status.Connectors) == 0 {
-			continue
+		if err := s.seed(c, m); err != nil {
+			return fmt.Errorf("simulating the past of KafkaMirrorMaker2 %s: %w", name, err)
 		}
-		s.env.Assume(name, "Connect has the connectors as declared, without offsets: the input does not contain what Connect stores")
-		connectors := render.New(render.Input{Namespace: m.Namespace, Name: m.Name, Spec: &m.Spec}).Connectors()
-		for _, connector := range m.Spec.Connectors() {
-			initial := map[kafkav1beta2.ConnectorState]connectclient.State{kafkav1beta2.ConnectorStopped: connectclient.Stopped, kafkav1beta2.ConnectorPaused: connectclient.Paused}[connector.Desired()]
-			if err := c.Seed(connector.Name, connectors[connector.Name].Config, initial); err != nil {
-				return fmt.Errorf("simulating the past of KafkaMirrorMaker2 %s: %w", name, err)
-			}
-		}
-		c.Tick(c.Now + time.Minute.Milliseconds())
+		s.arrange(name, c)
 	}
 	return nil
+}
+
+// seed creates the connectors of a resource that has had workers.
+func (s *simulation) seed(c *connect.Cluster, m *kafkav1beta2.KafkaMirrorMaker2) error {
+	world := s.section.Groups[m.Name]
+	if len(m.Status.Connectors) == 0 && len(world.Connectors) == 0 {
+		return nil
+	}
+	declared, rendered := m.Spec.Connectors(), render.New(render.Input{Namespace: m.Namespace, Name: m.Name, Spec: &m.Spec}).Connectors()
+	var assumed []string
+	for _, connector := range declared {
+		given, isGiven := world.Connectors[connector.Name]
+		if !isGiven {
+			assumed = append(assumed, connector.Name)
+		}
+		initial := given.State
+		if initial == "" {
+			initial = map[kafkav1beta2.ConnectorState]connectclient.State{kafkav1beta2.ConnectorStopped: connectclient.Stopped, kafkav1beta2.ConnectorPaused: connectclient.Paused}[connector.Desired()]
+		}
+		if err := c.Seed(connector.Name, rendered[connector.Name].Config, initial); err != nil {
+			return err
+		}
+		offsets, err := given.offsets()
+		if err != nil {
+			return err
+		}
+		if err := c.SeedOffsets(connector.Name, offsets); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(world.Connectors)) {
+		if _, ok := rendered[name]; !ok {
+			s.env.Assume(client.ObjectKeyFromObject(m), "connector %s of the World is left out: the resource declares none of this name", name)
+		}
+	}
+	if len(assumed) > 0 {
+		s.env.Assume(client.ObjectKeyFromObject(m), "Connect has the connectors as declared, without offsets: the input does not contain what Connect stores")
+	}
+	c.Tick(c.Now + time.Minute.Milliseconds())
+	return nil
+}
+
+// arrange makes the workers of a resource refuse and be silent as the World document says.
+func (s *simulation) arrange(name types.NamespacedName, c *connect.Cluster) {
+	world := s.section.Groups[name.Name]
+	c.Faults = append(c.Faults, world.faults()...)
+	for _, pod := range slices.Sorted(maps.Keys(world.SilentWorkers)) {
+		worker, err := strconv.Atoi(observation.Number(pod))
+		if err != nil || worker >= len(c.Workers) || c.Workers[worker].Process != connect.Up {
+			s.env.Assume(name, "worker %s of the World is not silent: the input has no ready pod of this name", pod)
+			continue
+		}
+		c.Freeze(worker)
+		if d := world.SilentWorkers[pod].Duration; d > 0 {
+			s.silent = append(s.silent, silent{group: name, worker: worker, until: s.env.Begin.Add(d)})
+		}
+	}
 }
 
 // group returns the simulated workers of a resource: as many as there may be, of which those run whose pods are ready.
@@ -127,10 +187,10 @@ func (s *simulation) follow(name types.NamespacedName, c *connect.Cluster) {
 		}
 	})
 	for i := range c.Workers {
-		switch up := c.Workers[i].Process == connect.Up; {
-		case ready[i] && !up:
+		switch has := c.Workers[i].Process != connect.Dead; {
+		case ready[i] && !has:
 			c.Start(i, false)
-		case !ready[i] && up:
+		case !ready[i] && has:
 			c.Kill(i)
 		}
 	}
@@ -144,11 +204,27 @@ func (s *simulation) Advance(now time.Time) {
 	}
 }
 
-// Next implements plan.Simulation: the controller polls, and nothing else happens by itself.
-func (s *simulation) Next() (time.Time, bool) { return time.Time{}, false }
+// Next implements plan.Simulation: when the next frozen worker continues. Otherwise the controller polls.
+func (s *simulation) Next() (time.Time, bool) {
+	var next time.Time
+	for _, w := range s.silent {
+		if next.IsZero() || w.until.Before(next) {
+			next = w.until
+		}
+	}
+	return next, !next.IsZero()
+}
 
-// Happen implements plan.Simulation.
-func (s *simulation) Happen() {}
+// Happen implements plan.Simulation: frozen workers continue. A worker whose pod was replaced meanwhile is not frozen any more.
+func (s *simulation) Happen() {
+	s.silent = slices.DeleteFunc(s.silent, func(w silent) bool {
+		due := !w.until.After(s.env.Clock.Now())
+		if due {
+			s.groups[w.group].Thaw(w.worker)
+		}
+		return due
+	})
+}
 
 // Knows implements plan.Simulation.
 func (s *simulation) Knows(string) bool { return true }

@@ -52,23 +52,7 @@ func TestNew(t *testing.T) {
 		"tls":                {fmt.Sprintf(newer, `, tls: {trustedCertificates: [{secretName: x, pattern: "*.crt"}]}`), []string{"connector-offsets Idle", "connector Settled", "workers Current"}, "Warning UnsupportedSecurity: cluster west has tls"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			found, err := objects.Parse("in.yaml", []byte(tc.input))
-			if err != nil {
-				t.Fatal(err)
-			}
-			pods, err := kafkaplanning.New(kafkaplanning.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			kind, err := planning.New()
-			if err != nil {
-				t.Fatal(err)
-			}
-			schemas, err := admission.Embedded()
-			if err != nil {
-				t.Fatal(err)
-			}
-			in, err := plan.Read(t.Context(), schemas, []plan.Kind{pods, kind}, found)
+			in, err := read(t, tc.input)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -89,4 +73,26 @@ func TestNew(t *testing.T) {
 			}
 		})
 	}
+}
+
+// read returns the input of the documents, or what is wrong with them.
+func read(t *testing.T, documents string) (plan.Input, error) {
+	t.Helper()
+	found, err := objects.Parse("in.yaml", []byte(documents))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods, err := kafkaplanning.New(kafkaplanning.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kind, err := planning.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemas, err := admission.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plan.Read(t.Context(), schemas, []plan.Kind{pods, kind}, found)
 }
