@@ -84,7 +84,7 @@ func checkLeaf[F, D any](l transitions.Guard[F, D], where string, picked bool, t
 		found.add(ErrMissingDoc, at, "say in one sentence when it says yes")
 	}
 	if l.Expected == "" {
-		found.add(ErrMissingExpected, at, "state in Want the expectation that waitingFor shows while it does not say yes")
+		found.add(ErrMissingExpected, at, "state in Expected the expectation that waitingFor shows while it does not say yes")
 	}
 	if l.Evaluate == nil && !picked {
 		found.add(ErrMissingGuard, at, "give it Evaluate")
@@ -98,7 +98,7 @@ func checkLeaf[F, D any](l transitions.Guard[F, D], where string, picked bool, t
 func checkNegations[F, D any](g transitions.Guard[F, D], where string, found *Findings) {
 	if inner, ok := g.Negated(); ok {
 		if g.Expected == "" {
-			found.add(ErrMissingExpected, where+" guard "+g.Name, "a negation needs a Want that states the negated expectation")
+			found.add(ErrMissingExpected, where+" guard "+g.Name, "a negation needs an Expected that states the negated expectation")
 		}
 		checkNegations(inner, where, found)
 		return

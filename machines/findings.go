@@ -29,7 +29,7 @@ var (
 	ErrNothingAwaited              = errors.New("wait without an awaited transition")
 	ErrMissingPrecondition         = errors.New("action without Precondition")
 	ErrMissingOnPreconditionFailed = errors.New("action with Precondition but without OnPreconditionFailed")
-	ErrMissingExpected             = errors.New("guard without Want")
+	ErrMissingExpected             = errors.New("guard without Expected")
 	ErrUndeclaredNeed              = errors.New("undeclared need")
 	ErrUnusedNeed                  = errors.New("need that nothing reads")
 	ErrMissingInference            = errors.New("missing Infer")
@@ -52,11 +52,11 @@ type Finding struct {
 	Is error
 	// Where names the state, transition, guard or record.
 	Where string
-	// Mend is the remedy.
-	Mend string
+	// Remedy is what to change.
+	Remedy string
 }
 
-func (f Finding) Error() string { return fmt.Sprintf("%s: %v: %s", f.Where, f.Is, f.Mend) }
+func (f Finding) Error() string { return fmt.Sprintf("%s: %v: %s", f.Where, f.Is, f.Remedy) }
 
 // Unwrap returns the kind of defect for errors.Is.
 func (f Finding) Unwrap() error { return f.Is }
@@ -97,6 +97,6 @@ func (f *Findings) undeclared(name, where string) {
 
 func (f *Findings) isUndeclared(name string) bool { return slices.Contains(f.undeclaredNames, name) }
 
-func (f *Findings) add(is error, where, mend string, args ...any) {
-	f.All = append(f.All, Finding{Is: is, Where: where, Mend: fmt.Sprintf(mend, args...)})
+func (f *Findings) add(is error, where, remedy string, args ...any) {
+	f.All = append(f.All, Finding{Is: is, Where: where, Remedy: fmt.Sprintf(remedy, args...)})
 }

@@ -68,8 +68,8 @@ func TestCompileFindsEveryDefect(t *testing.T) {
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("kinds (-want +got):\n%s\n%v", diff, err)
 			}
-			if text := err.Error(); !strings.Contains(text, tc.where) || !strings.Contains(text, tc.mend) {
-				t.Errorf("the message says neither where (%q) nor what to do (%q):\n%s", tc.where, tc.mend, text)
+			if text := err.Error(); !strings.Contains(text, tc.where) || !strings.Contains(text, tc.remedy) {
+				t.Errorf("the message says neither where (%q) nor what to do (%q):\n%s", tc.where, tc.remedy, text)
 			}
 		})
 	}

@@ -42,15 +42,15 @@ type Finding struct {
 	Where string `json:"where"`
 	// What is wrong.
 	What string `json:"what"`
-	// Mend is the remedy; empty in a note.
-	Mend string `json:"mend,omitempty"`
+	// Remedy is what to change; empty in a note.
+	Remedy string `json:"remedy,omitempty"`
 }
 
 func (f Finding) String() string {
-	if f.Mend == "" {
+	if f.Remedy == "" {
 		return f.Where + ": " + f.What
 	}
-	return f.Where + ": " + f.What + ": " + f.Mend
+	return f.Where + ": " + f.What + ": " + f.Remedy
 }
 
 // Result of one check.
@@ -111,7 +111,7 @@ func (r *Report) Text(notes bool) string {
 	for i := range r.Results {
 		one := &r.Results[i]
 		for _, f := range one.Findings {
-			fmt.Fprintf(&b, "\n  %s: %s\n    %s\n    remedy: %s\n", one.Check, f.Where, f.What, f.Mend)
+			fmt.Fprintf(&b, "\n  %s: %s\n    %s\n    remedy: %s\n", one.Check, f.Where, f.What, f.Remedy)
 		}
 		for _, f := range one.Notes {
 			if notes {

@@ -76,19 +76,19 @@ func (v *verifier[F, D, E]) report() Report {
 	return r
 }
 
-func (v *verifier[F, D, E]) find(check Check, where, what, mend string) {
+func (v *verifier[F, D, E]) find(check Check, where, what, remedy string) {
 	r := v.results[check]
-	r.Findings = append(r.Findings, Finding{Where: where, What: what, Mend: mend})
+	r.Findings = append(r.Findings, Finding{Where: where, What: what, Remedy: remedy})
 }
 
 // findOnce reports a finding once, although many facts may show it.
-func (v *verifier[F, D, E]) findOnce(check Check, where, what, mend string) {
+func (v *verifier[F, D, E]) findOnce(check Check, where, what, remedy string) {
 	if v.reported == nil {
 		v.reported = map[string]bool{}
 	}
 	if about := string(check) + where; !v.reported[about] {
 		v.reported[about] = true
-		v.find(check, where, what, mend)
+		v.find(check, where, what, remedy)
 	}
 }
 

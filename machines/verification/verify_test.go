@@ -153,7 +153,7 @@ func TestMachineFindsEveryDefect(t *testing.T) {
 					if r.Check != tc.want && !(name == "a guard that panics" && r.Check == verification.Coverage) {
 						t.Errorf("found by %s, which is not about it: %s", r.Check, f)
 					}
-					found = found || r.Check == tc.want && f.Where == tc.where && strings.Contains(f.What, tc.what) && f.Mend != ""
+					found = found || r.Check == tc.want && f.Where == tc.where && strings.Contains(f.What, tc.what) && f.Remedy != ""
 				}
 			}
 			if !found {
