@@ -18,7 +18,7 @@ type Machine[F, D, E any] struct {
 	needs      map[transitions.Need]Need
 	legality   legality
 	inferNeeds []transitions.Need
-	warnings   []string
+	warnings   []Finding
 }
 
 // node is a state with its transitions and the needs that a reconcile reads at once.

@@ -257,24 +257,32 @@ func TestMachineWarningsOfAWaitThatIsAlwaysTrue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			def := toy()
 			def.States[soaking].Invariant = tc.while
-			if diff := cmp.Diff(tc.want, mustCompile(t, def).Warnings()); diff != "" {
+			if diff := cmp.Diff(tc.want, texts(mustCompile(t, def).Warnings())); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
+func texts(findings []Finding) []string {
+	var out []string
+	for _, f := range findings {
+		out = append(out, f.Error())
+	}
+	return out
+}
+
 func TestMachineWarningsOfACostlyEdgeBeforeACheapOne(t *testing.T) {
 	warned := func(change func(*toyDefinition)) []string {
 		def := toy()
 		change(&def)
-		return mustCompile(t, def).Warnings()
+		return texts(mustCompile(t, def).Warnings())
 	}
 	if got := warned(func(*toyDefinition) {}); got != nil {
 		t.Errorf("warned of %v", got)
 	}
 	costlyFirst := func(d *toyDefinition) { d.Transitions[pathForbidden].When = inSync }
-	want := []string{"state Checking: path-forbidden costs a call and blocks node-selected, which costs none: put the cheap edge first or mark it EvenIfUnknown"}
+	want := []string{"state Checking: a costly transition before a cheap one: path-forbidden costs a call and blocks node-selected, which costs none: put the cheap edge first or mark it EvenIfUnknown"}
 	if diff := cmp.Diff(want, warned(costlyFirst)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

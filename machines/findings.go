@@ -48,7 +48,7 @@ var (
 
 // Finding is one structural defect: what it is, where, and the remedy.
 type Finding struct {
-	// Is is one of the Err values above.
+	// Is is one of the Err values above, or of those of warnings.
 	Is error
 	// Where names the state, transition, guard or record.
 	Where string

@@ -22,8 +22,8 @@ func TestHeldResources(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := map[string]struct {
-		breaks      func(*toyDefinition)
-		want        error
+		breaks        func(*toyDefinition)
+		want          error
 		where, remedy string
 	}{
 		"a name in camel case": {

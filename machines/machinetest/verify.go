@@ -18,7 +18,11 @@ func Compiled[F, D, E any](t testing.TB, definition machines.Definition[F, D, E]
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(accepted, machine.Warnings(), cmpopts.EquateEmpty()); diff != "" {
+	var warnings []string
+	for _, w := range machine.Warnings() {
+		warnings = append(warnings, w.Error())
+	}
+	if diff := cmp.Diff(accepted, warnings, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("warnings (-want +got):\n%s", diff)
 	}
 	return machine

@@ -20,6 +20,8 @@ type Check string
 
 // The checks, in the order of a report.
 const (
+	// Declaration: nothing in it is legal and probably a mistake. What only costs time is a note.
+	Declaration Check = "declared"
 	// DeadEnd: declared edges lead from every state to a Rest or a planned Hold.
 	DeadEnd Check = "dead-end"
 	// Livelock: no edges form a loop without a wait or progress.

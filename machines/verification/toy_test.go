@@ -91,7 +91,7 @@ func toy() definition {
 		Name: "toy", Doc: "changes something while it is frozen",
 		States: []state{
 			{State: states.State{Name: "Settled", Kind: states.Rest, Doc: "as wanted"}},
-			{State: states.State{Name: "Checking", Kind: states.Wait, Doc: "deciding", Deadline: time.Minute, Poll: time.Second}, Invariant: always, OnTargetChange: "Checking"},
+			{State: states.State{Name: "Checking", Kind: states.Wait, Doc: "deciding", Deadline: time.Minute, Poll: time.Second}, Invariant: transitions.AlwaysBecause[facts, data]("it decides at once"), OnTargetChange: "Checking"},
 			{State: states.State{Name: "Refused", Kind: states.Hold, Doc: "forbidden"}, OnTargetChange: "Checking"},
 			freeze, work("Changing", "change", "Thawing"), work("Thawing", "thaw", "Thawing"),
 		},

@@ -1,6 +1,7 @@
 package verification
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -23,12 +24,14 @@ func Machine[F, D, E any](machine *machines.Machine[F, D, E], domains ...domain.
 		}
 	}
 	v.results = map[Check]*Result{
-		DeadEnd: {Of: "states"}, Livelock: {Of: "cycles without a wait"}, Overlap: {Of: "exits of states in facts"},
+		Declaration: {Of: "states and transitions"},
+		DeadEnd:     {Of: "states"}, Livelock: {Of: "cycles without a wait"}, Overlap: {Of: "exits of states in facts"},
 		Gap: {Of: "states in facts"}, Target: {Of: "states not at rest"}, Release: {Of: "held resources"}, Coverage: {Of: "transitions"},
 	}
 	for i := range domains {
 		v.judge(&domains[i])
 	}
+	v.warnings()
 	v.deadEnds()
 	v.cycles()
 	v.overlaps()
@@ -59,7 +62,7 @@ type verifier[F, D, E any] struct {
 func (v *verifier[F, D, E]) report() Report {
 	graph := v.machine.Graph()
 	r := Report{Machine: graph.Name, Digest: graph.Digest, States: len(v.def.States), Transitions: len(v.def.Transitions), Facts: v.facts}
-	for _, check := range []Check{DeadEnd, Livelock, Overlap, Gap, Target, Release, Coverage} {
+	for _, check := range []Check{Declaration, DeadEnd, Livelock, Overlap, Gap, Target, Release, Coverage} {
 		one := *v.results[check]
 		one.Check = check
 		if v.facts == 0 && (check == Overlap || check == Gap || check == Coverage) {
@@ -74,6 +77,19 @@ func (v *verifier[F, D, E]) report() Report {
 		r.Results = append(r.Results, one)
 	}
 	return r
+}
+
+// warnings reports what Compile warns of.
+func (v *verifier[F, D, E]) warnings() {
+	v.results[Declaration].Looked = len(v.def.States) + len(v.def.Transitions)
+	for _, w := range v.machine.Warnings() {
+		if errors.Is(w, machines.ErrCostlyFirst) {
+			r := v.results[Declaration]
+			r.Notes = append(r.Notes, Finding{Where: w.Where, What: w.Is.Error() + ": " + w.Remedy})
+			continue
+		}
+		v.find(Declaration, w.Where, w.Is.Error(), w.Remedy)
+	}
 }
 
 func (v *verifier[F, D, E]) find(check Check, where, what, remedy string) {

@@ -22,7 +22,7 @@ func hold(name string) state {
 }
 
 func wait(name string) state {
-	return state{State: states.State{Name: name, Kind: states.Wait, Doc: "waits", Deadline: time.Minute, Poll: time.Second}, Invariant: always, OnTargetChange: "Checking"}
+	return state{State: states.State{Name: name, Kind: states.Wait, Doc: "waits", Deadline: time.Minute, Poll: time.Second}, Invariant: transitions.AlwaysBecause[facts, data]("its transitions suffice"), OnTargetChange: "Checking"}
 }
 
 // TestMachineFindsEveryDefect adds one defect at a time to a machine without defects.
@@ -61,6 +61,10 @@ func TestMachineFindsEveryDefect(t *testing.T) {
 				d.States[freezing].Action.OnPreconditionFailed = "Checking"
 			},
 			unjudged: true, want: verification.Livelock, where: "Checking -begin-> Freezing -precondition-failed-> Checking", what: "after 64 transitions",
+		},
+		"a wait that is always true": {
+			breaks: func(d *definition) { d.States[checking].Invariant = always },
+			want:   verification.Declaration, where: "state Checking", what: "does not end when what it waits for vanishes",
 		},
 		"two exits that say yes together": {
 			breaks: func(d *definition) { d.Transitions[begin].When = not(same) },
