@@ -55,7 +55,7 @@ lint: $(TOOLS_BUILT) ## check style, layering, format, and that generated files 
 .PHONY: generate
 generate: $(TOOLS_BUILT) ## write what is generated: deep copies, CRDs, and what go:generate says
 	$(TOOLS)/controller-gen object paths=./crds/... paths=./examples/... paths=./test/turnstile/... paths=./test/bench/sequence/...
-	$(TOOLS)/controller-gen crd paths=./crds/ceph/... paths=./crds/core/... paths=./crds/kafka/... output:crd:dir=crds/generated
+	$(TOOLS)/controller-gen crd paths=./crds/... output:crd:dir=crds/generated
 	@$(foreach e,$(patsubst %/api/,%,$(wildcard examples/*/api/)),$(TOOLS)/controller-gen crd paths=./$(e)/... output:crd:dir=$(e)/crd &&) true
 	$(TOOLS)/controller-gen crd paths=./test/turnstile/... output:crd:dir=test/turnstile/crd
 	$(TOOLS)/controller-gen crd paths=./test/bench/sequence/... output:crd:dir=test/bench/sequence/crd

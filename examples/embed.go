@@ -1,4 +1,4 @@
-// Package examples contains resources to apply. detent dev applies those of Kafka and of Ceph.
+// Package examples contains resources to apply, in a folder for each system. detent dev applies them.
 package examples
 
 import (
@@ -9,19 +9,17 @@ import (
 	"slices"
 )
 
-//go:embed kafka/*.yaml ceph/*.yaml
+//go:embed */*.yaml
 var files embed.FS
 
-// Kafka returns the example clusters of Kafka sorted by file name, each file as YAML documents.
-func Kafka() ([][]byte, error) { return read("kafka") }
-
-// Ceph returns the example clusters of Ceph, as Kafka does those of Kafka.
-func Ceph() ([][]byte, error) { return read("ceph") }
-
-func read(folder string) ([][]byte, error) {
+// Of returns the resources of a folder, sorted by file name, each file as YAML documents.
+func Of(folder string) ([][]byte, error) {
 	names, err := fs.Glob(files, path.Join(folder, "*.yaml"))
 	if err != nil {
 		return nil, err
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("reading the examples of %s: there are none", folder)
 	}
 	slices.Sort(names)
 	out := make([][]byte, 0, len(names))

@@ -79,7 +79,7 @@ func kafka() Graph {
 			{Event: "restarted", From: "RestartingNode", To: "AwaitingReady", Guard: "pod-replaced", Awaited: true},
 			{Event: "ready", From: "AwaitingReady", To: "AwaitingInSync", Guard: "pod-ready", Awaited: true},
 			{Event: "in-sync", From: "AwaitingInSync", To: "SelectingNode", Guard: "all(in-sync, caught-up)", Awaited: true, Doc: "the next node may go"},
-			{Event: "ghosts-left", From: "Verifying", To: "AwaitingUnregistration", Guard: "not(none-registered)"},
+			{Event: "registrations-stale", From: "Verifying", To: "AwaitingUnregistration", Guard: "not(none-registered)"},
 			{Event: "unregistered", From: "AwaitingUnregistration", To: "Verifying", Guard: "none-registered", Awaited: true},
 			{Event: "soak-asked", From: "Verifying", To: "Soaking", Guard: "soak-wanted"},
 			{Event: "approval-asked", From: "Verifying", To: "AwaitingApproval", Guard: "approval-wanted"},

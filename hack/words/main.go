@@ -45,6 +45,10 @@ func rules() []replaced {
 		{`\bonePass\b`, "reconcileScope"},
 		{`\b[Mm]axEdges\b`, "MaxTransitionsWithoutProgress"},
 		{`\bobstacles?\b`, "spec error"},
+		{`\bArenas?\b`, "environment"},
+		{`\bGhosts?\b\(|[a-z]Ghosts?\b|\bghosts\b`, "stale registration"},
+		{`\b[Hh]astens?\b|[a-z]Hastens?`, "refresh sooner"},
+		{`\b[Tt]ape[sd]?\b`, "recorder, recorded"},
 	} {
 		out = append(out, replaced{pattern: regexp.MustCompile(r[0]), instead: r[1]})
 	}

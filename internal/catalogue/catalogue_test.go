@@ -30,7 +30,7 @@ func TestFind(t *testing.T) {
 		}
 	}
 	_, err := catalogue.Find(machines, "kafka")
-	want := `there is no machine "kafka": there are kafka-version-change, node-roll, kafka-node-storage, kraft-scale-down, kafka-dynamic-configuration, connector-offsets, connect-workers, connector, ceph-upgrade`
+	want := `there is no machine "kafka": there are ` + catalogue.Names(machines)
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

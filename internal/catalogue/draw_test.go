@@ -72,7 +72,7 @@ func TestDraw(t *testing.T) {
 		"a machine as DOT":      {request: catalogue.Request{What: "node-roll", Format: catalogue.DOT}, has: []string{"digraph"}},
 		"a machine as JSON":     {request: catalogue.Request{What: "node-roll", Format: catalogue.JSON}, has: []string{`"name": "node-roll"`}},
 		"another format":        {request: catalogue.Request{What: "node-roll", Format: "png"}, err: `there is no format "png": there are text, svg, mermaid, dot, json`},
-		"an unknown machine":    {request: catalogue.Request{What: "kafka"}, err: `there is no machine "kafka": there are kafka-version-change, node-roll, kafka-node-storage, kraft-scale-down, kafka-dynamic-configuration, connector-offsets, connect-workers, connector, ceph-upgrade; an object is written as TYPE/NAME`},
+		"an unknown machine":    {request: catalogue.Request{What: "kafka"}, err: `there is no machine "kafka": there are ` + catalogue.Names(all(t)) + `; an object is written as TYPE/NAME`},
 		"the lifecycle that the summary names": {
 			request: catalogue.Request{Files: []string{file}}, notices: 1,
 			has: []string{"▶ AwaitingInSync              4m31s  ◀ now", "waiting for in-sync: expected the selected node back in sync"},
@@ -91,7 +91,7 @@ func TestDraw(t *testing.T) {
 		},
 		"an object of another program's machine": {
 			request: catalogue.Request{Files: []string{foreign}},
-			err:     `finding the machine of lifecycle version of Kafka orders: there is no machine "tea-making": there are kafka-version-change, node-roll, kafka-node-storage, kraft-scale-down, kafka-dynamic-configuration, connector-offsets, connect-workers, connector, ceph-upgrade`,
+			err:     `finding the machine of lifecycle version of Kafka orders: there is no machine "tea-making": there are ` + catalogue.Names(all(t)),
 		},
 		"an object that is not in the file": {
 			request: catalogue.Request{What: "kafka/payments", Files: []string{file}}, err: "kafka/payments is not in the input: there are kafka/orders -n prod",

@@ -179,7 +179,7 @@ func (e *engine) graphOf(l *lifecyclev1.Lifecycle) machines.Graph {
 // goesRound reports whether a lifecycle has entered a hold state in the same situation again. The operator would then repeat the
 // same steps forever.
 func (e *engine) goesRound(k found, end *ending) bool {
-	t := e.tape.tracks[k.subject()]
+	t := e.recorder.tracks[k.subject()]
 	steps := 0
 	for _, path := range t.path {
 		steps += len(path)

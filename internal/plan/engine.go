@@ -40,7 +40,7 @@ type engine struct {
 	simulations []simulated
 	drivers     []Driver
 	graphs      map[string]machines.Graph
-	tape        *recorder
+	recorder    *recorder
 	ends        map[subject]*ending
 	// changed is the time of the last change.
 	changed  time.Time
@@ -90,8 +90,8 @@ func newEngine(ctx context.Context, in Input, o Options) (*engine, error) {
 			e.graphs[g.Name] = g
 		}
 	}
-	e.tape = newRecorder(begin, in.kinds, e.graphs, e.kindOf)
-	e.tape.knows = e.knows
+	e.recorder = newRecorder(begin, in.kinds, e.graphs, e.kindOf)
+	e.recorder.knows = e.knows
 	if err := e.assemble(o); err != nil {
 		return nil, err
 	}
@@ -154,9 +154,9 @@ func (e *engine) do(ctx context.Context, j job) error {
 		return nil
 	}
 	d := &e.drivers[j.driver]
-	e.tape.actor = d
+	e.recorder.actor = d
 	result, err := d.Run(ctx, j.name)
-	e.tape.actor = nil
+	e.recorder.actor = nil
 	switch {
 	case err != nil && !d.Operator:
 		return fmt.Errorf("planning: simulating %s %s: %w", d.Of.Kind, j.name, err)
@@ -190,7 +190,7 @@ type failure struct {
 // written enqueues the jobs that watch the object, and records the write.
 func (e *engine) written(w store.Write) {
 	e.changed = e.clock.now
-	e.tape.written(w, e.clock.now)
+	e.recorder.written(w, e.clock.now)
 	at := e.clock.now.Add(latency)
 	for i := range e.drivers {
 		e.wake(i, w, at)

@@ -33,7 +33,7 @@ func (e *engine) plan() (*Plan, error) {
 }
 
 func (e *engine) object(of subject) (Object, error) {
-	t := e.tape.tracks[of]
+	t := e.recorder.tracks[of]
 	k := t.object
 	for _, stored := range e.objects() {
 		if stored.subject() == of {
@@ -106,13 +106,13 @@ func (e *engine) lifecycle(k found, i int, t *track, end *ending) (l Lifecycle, 
 		Attempts: t.attempts[entry.Name],
 	}
 	if entry.Deadline != nil && !atRest(state) {
-		at := e.tape.at(entry.Deadline.Time)
+		at := e.recorder.at(entry.Deadline.Time)
 		l.Deadline = &at
 	}
 	if len(l.Attempts) > 0 {
 		l.Attempt = &l.Attempts[0]
 	} else if entry.Attempt != nil {
-		a := e.tape.attemptOf(k.subject().kind, entry.Attempt)
+		a := e.recorder.attemptOf(k.subject().kind, entry.Attempt)
 		l.Attempt = &a
 	}
 	switch {

@@ -116,8 +116,8 @@ func (e *Environment) Removed(o client.Object) {
 func (e *Environment) Effect(of types.NamespacedName, system System, verb, target, words string) {
 	now := e.engine.clock.now
 	e.engine.changed = now
-	if t := e.engine.tape.tracks[subject{e.kind.Name, of}]; t != nil {
-		e.engine.tape.effect(t, Effect{System: system, Verb: verb, Target: target, words: words}, now)
+	if t := e.engine.recorder.tracks[subject{e.kind.Name, of}]; t != nil {
+		e.engine.recorder.effect(t, Effect{System: system, Verb: verb, Target: target, words: words}, now)
 	}
 }
 

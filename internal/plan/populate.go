@@ -90,7 +90,7 @@ func (e *engine) uidOf(k lifecycle.Object) types.UID {
 // start enqueues the first job for every object.
 func (e *engine) start() {
 	for _, k := range e.objects() {
-		e.tape.follow(k)
+		e.recorder.follow(k)
 	}
 	for i := range e.drivers {
 		if !e.drivers[i].OnWritesOnly {

@@ -51,7 +51,7 @@ func Domains() ([]domain.Domain[Facts, roll.Data], error) {
 	moving, setting, asking, beginning, lowering := base, base, base, base, base
 	wishes, levels := domainWishes().Values, domainLevels(now).Values
 	moving.Dimensions = append([]dimension{domain.Of(wishes[0], wishes[2], wishes[5]), domain.Of(levels[0], levels[1], levels[3])}, roll.DomainNodes(rollOf)...)
-	setting.Dimensions = []dimension{domainWishes(), domainLevels(now), domainReady(), domainGhosts(now), domainFinalizing()}
+	setting.Dimensions = []dimension{domainWishes(), domainLevels(now), domainReady(), domainStaleRegistrations(now), domainFinalizing()}
 	asking.Dimensions = []dimension{domainWishes(), domainLevels(now), domainReady(), domainAnswers(now)}
 	beginning.Dimensions = []dimension{domainBeginnings(), domainWishes(), domainLevels(now)}
 	lowering.Dimensions = append([]dimension{domainDisks(now), domain.Of(wishes[2]), domainLevels(now)}, roll.DomainNodes(rollOf)[:2]...)
@@ -135,8 +135,8 @@ func domainReady() dimension {
 	return domain.Of(value{}, down("node 0 down", false), down("node 0 down on another version", true))
 }
 
-// domainGhosts are registrations without a node.
-func domainGhosts(now time.Time) dimension {
+// domainStaleRegistrations are registrations without a node.
+func domainStaleRegistrations(now time.Time) dimension {
 	return domain.Of(value{}, value{Name: "broker 9 still registered", Set: func(f *Facts) {
 		if brokers, known := f.Roll.Brokers.Get(); known {
 			brokers.Brokers = append(slices.Clone(brokers.Brokers), kafka.Broker{ID: 9, Fencing: kafka.Fenced})

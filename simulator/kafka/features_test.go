@@ -197,13 +197,13 @@ func TestClusterStaleRegistrationsBlockUpgrade(t *testing.T) {
 	raise := client.FeatureUpdate{Name: client.MetadataVersion, Level: 27, Kind: client.Upgrade}
 	err := m.UpdateFeature(t.Context(), raise)
 	if r, ok := client.AsRefused(err); !ok || !strings.HasSuffix(r.Message, "Broker 7 only supports versions 7-25") {
-		t.Errorf("raising past a ghost: %v", err)
+		t.Errorf("raising past a stale registration: %v", err)
 	}
 	if err := m.UnregisterBroker(t.Context(), 7); err != nil {
 		t.Fatal(err)
 	}
 	if err := m.UpdateFeature(t.Context(), raise); err != nil {
-		t.Errorf("raising without the ghost: %v", err)
+		t.Errorf("raising without the stale registration: %v", err)
 	}
 }
 

@@ -43,7 +43,7 @@ func TestClusterCloneIsIndependent(t *testing.T) {
 				t.Error(err)
 			}
 		},
-		"ghost": func(c *kafka.Cluster) {
+		"stale registration": func(c *kafka.Cluster) {
 			if err := c.Register(7, "4.1.2", true); err != nil {
 				t.Error(err)
 			}

@@ -75,17 +75,17 @@ func (e *estate) Hinder(v Visit, key client.ObjectKey) {
 		}).Should(BeTrue())
 		e.undo(key, func() { outside.script.neverReady(pod, false) })
 	case "AwaitingUnregistration":
-		const ghost = 99
+		const stale = 99
 		outside.ask(key, func(c *kafka.Cluster) { // one that lives, which the operator does not unregister
-			Expect(c.Register(ghost, old, false)).To(Succeed())
+			Expect(c.Register(stale, old, false)).To(Succeed())
 			for i := range c.Registrations {
-				if r := &c.Registrations[i]; r.ID == ghost {
+				if r := &c.Registrations[i]; r.ID == stale {
 					r.SessionEnds = 0
 				}
 			}
 		})
 		e.undo(key, func() {
-			outside.ask(key, func(c *kafka.Cluster) { Expect(c.UnregisterBroker(0, ghost)).To(Succeed()) })
+			outside.ask(key, func(c *kafka.Cluster) { Expect(c.UnregisterBroker(0, stale)).To(Succeed()) })
 		})
 	case "AwaitingApproval":
 		e.at(key, func(s *site) { s.byApproval = true })

@@ -69,7 +69,7 @@ func snapshotting() Setup {
 // Behaviours returns all rows of the table.
 func Behaviours() []Behaviour {
 	var all []Behaviour
-	for _, rows := range [][]Behaviour{rolling(), raising(), lowering(), lingering(), ghosts(), unregistering(), moving(), cordoning(), altering(), describing(), members(), isolation(), lagging(), versions()} {
+	for _, rows := range [][]Behaviour{rolling(), raising(), lowering(), lingering(), staleRegistrations(), unregistering(), moving(), cordoning(), altering(), describing(), members(), isolation(), lagging(), versions()} {
 		all = append(all, rows...)
 	}
 	return all
@@ -166,7 +166,7 @@ func lingering() []Behaviour {
 	}
 }
 
-func ghosts() []Behaviour {
+func staleRegistrations() []Behaviour {
 	// Node 3 stays on 4.0.2 while the others run a newer release.
 	mixed := func(more ...Step) []Step { return append([]Step{Roll("4.1.2", 1, 2)}, more...) }
 	return []Behaviour{

@@ -104,7 +104,7 @@ type heldSide struct {
 
 func (h heldSide) UnregisterBroker(context.Context, int32) error { <-h.hold; return nil }
 
-func TestInFlightHastensLevels(t *testing.T) {
+func TestInFlightRefreshesLevelsSooner(t *testing.T) {
 	const rest = 10 * time.Minute
 	for name, tc := range map[string]struct {
 		inFlight external.InFlight

@@ -34,7 +34,7 @@ func TestNewClusterID(t *testing.T) {
 
 // Of all questions only the one about levels is asked for sooner: the exploration found a cluster whose status was wiped while a
 // request was under way at rest on a level that changed unseen.
-func TestInFlightHastensOnlyLevels(t *testing.T) {
+func TestInFlightRefreshesOnlyLevelsSooner(t *testing.T) {
 	v := Snapshot{InFlight: external.InFlight{Until: noon.Add(time.Minute), Sent: true}}
 	got := v.queries(lifecycle.ObserveRequest{
 		Needs: []transitions.Need{kafkaversion.NeedFeatures, roll.NeedQuorum}, Now: noon,

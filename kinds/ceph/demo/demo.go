@@ -24,7 +24,7 @@ import (
 
 // New returns the Ceph kind for a local environment.
 func New() (dev.Kind, error) {
-	documents, err := examples.Ceph()
+	documents, err := examples.Of("ceph")
 	return dev.Kind{
 		Kind: ceph.Resource(), Systems: "Ceph clusters", Examples: documents,
 		List: func() client.ObjectList { return &cephv1.ClusterList{} }, Simulate: simulate,

@@ -107,7 +107,7 @@ func (s *simulation) cluster(name types.NamespacedName) *cluster {
 
 // connect returns a runner of a simulated cluster that records commands.
 func (s *simulation) connect(e connection.Endpoint) (cephclient.Runner, func(), error) {
-	return &taped{Runner: s.cluster(e.Name).ceph, simulation: s, of: e.Name}, func() {}, nil
+	return &recorded{Runner: s.cluster(e.Name).ceph, simulation: s, of: e.Name}, func() {}, nil
 }
 
 // again is how often the pods are run while a Job has not ended, whose time is limited.

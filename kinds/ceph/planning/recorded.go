@@ -9,16 +9,16 @@ import (
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 )
 
-// taped is a runner that records the commands that change a cluster as effects of its resource. What the operator keeps in the key store
+// recorded is a runner that records the commands that change a cluster as effects of its resource. What the operator keeps in the key store
 // of the monitors is left out.
-type taped struct {
+type recorded struct {
 	cephclient.Runner
 	simulation *simulation
 	of         types.NamespacedName
 }
 
-// tapes are the commands that change a cluster: how they begin, the verb of their effect, and what they are for users.
-var tapes = [][3]string{
+// recordedCommands are the commands that change a cluster: how they begin, the verb of their effect, and what they are for users.
+var recordedCommands = [][3]string{
 	{"osd set-group noout ", "set-flag", "set the flag noout of "},
 	{"osd unset-group noout ", "unset-flag", "remove the flag noout of "},
 	{"osd require-osd-release ", "require-osd-release", "require all OSDs to run "},
@@ -31,13 +31,13 @@ var tapes = [][3]string{
 }
 
 // Run implements ceph.Runner.
-func (t *taped) Run(ctx context.Context, command cephclient.Command) (cephclient.Result, error) {
+func (t *recorded) Run(ctx context.Context, command cephclient.Command) (cephclient.Result, error) {
 	result, err := t.Runner.Run(ctx, command)
 	text := strings.TrimSuffix(strings.Join(command.Args, " "), " -i -")
-	for _, tape := range tapes {
-		if target, found := strings.CutPrefix(text, tape[0]); found {
+	for _, r := range recordedCommands {
+		if target, found := strings.CutPrefix(text, r[0]); found {
 			t.simulation.changed()
-			t.simulation.env.Effect(t.of, System, tape[1], target, tape[2]+target)
+			t.simulation.env.Effect(t.of, System, r[1], target, r[2]+target)
 		}
 	}
 	if strings.HasPrefix(text, "tell ") && strings.Contains(text, " client evict ") {

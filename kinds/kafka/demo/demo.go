@@ -29,7 +29,7 @@ type Options struct {
 
 // New returns the Kafka kind for a local environment.
 func New(o Options) (dev.Kind, error) {
-	documents, err := examples.Kafka()
+	documents, err := examples.Of("kafka")
 	if err != nil {
 		return dev.Kind{}, err
 	}

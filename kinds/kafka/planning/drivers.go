@@ -63,23 +63,23 @@ func (s *simulation) assemble(o Options) error {
 // connect returns a client of the simulated cluster that records writes.
 func (s *simulation) connect(at connection.Endpoint) (kafkaclient.Client, func(), error) {
 	c := s.system.Cluster(at.Name)
-	return &taped{Client: simkafka.Memory{Cluster: c.Kafka}, simulation: s, cluster: at.Name}, func() {}, nil
+	return &recorded{Client: simkafka.Memory{Cluster: c.Kafka}, simulation: s, cluster: at.Name}, func() {}, nil
 }
 
-// taped is a Kafka client that records its writes.
-type taped struct {
+// recorded is a Kafka client that records its writes.
+type recorded struct {
 	kafkaclient.Client
 	simulation *simulation
 	cluster    types.NamespacedName
 }
 
-func (t *taped) done(verb, target, words string) {
+func (t *recorded) done(verb, target, words string) {
 	t.simulation.env.Effect(t.cluster, System, verb, target, words)
 	t.simulation.look()
 }
 
 // UpdateFeature implements kafkaclient.Writer.
-func (t *taped) UpdateFeature(ctx context.Context, u kafkaclient.FeatureUpdate) error {
+func (t *recorded) UpdateFeature(ctx context.Context, u kafkaclient.FeatureUpdate) error {
 	err := t.Client.UpdateFeature(ctx, u)
 	if !u.ValidateOnly {
 		level := levelWord(u.Name, u.Level)
@@ -89,14 +89,14 @@ func (t *taped) UpdateFeature(ctx context.Context, u kafkaclient.FeatureUpdate) 
 }
 
 // UnregisterBroker implements kafkaclient.Writer.
-func (t *taped) UnregisterBroker(ctx context.Context, id int32) error {
+func (t *recorded) UnregisterBroker(ctx context.Context, id int32) error {
 	err := t.Client.UnregisterBroker(ctx, id)
 	t.done(VerbUnregister, fmt.Sprint(id), fmt.Sprintf("unregister broker %d", id))
 	return err
 }
 
 // Cordon implements kafkaclient.Writer.
-func (t *taped) Cordon(ctx context.Context, c kafkaclient.Cordon) error {
+func (t *recorded) Cordon(ctx context.Context, c kafkaclient.Cordon) error {
 	err := t.Client.Cordon(ctx, c)
 	verb, words := VerbUncordon, "lift the cordon of"
 	if c.Cordoned {
@@ -107,7 +107,7 @@ func (t *taped) Cordon(ctx context.Context, c kafkaclient.Cordon) error {
 }
 
 // Reassign implements kafkaclient.Writer.
-func (t *taped) Reassign(ctx context.Context, moves []kafkaclient.Move) error {
+func (t *recorded) Reassign(ctx context.Context, moves []kafkaclient.Move) error {
 	err := t.Client.Reassign(ctx, moves)
 	for _, m := range moves {
 		name := kafkaclient.Partition{Topic: m.Topic, Index: m.Index}.Name()

@@ -237,7 +237,7 @@ func (s *simulation) over(e connection.Endpoint) (*connection.Workers, func(), e
 	}
 	service, err := made(c.Any)
 	return &connection.Workers{
-		Service: &taped{Client: service, simulation: s, of: e.Name},
+		Service: &recorded{Client: service, simulation: s, of: e.Name},
 		Worker: func(pod string) (connectclient.Reader, func(), error) {
 			n, err := strconv.Atoi(observation.Number(pod))
 			if err != nil {

@@ -25,11 +25,13 @@ func TestSimulationContinuesAFrozenWorker(t *testing.T) {
 	if at, ok := s.Next(); !ok || !at.Equal(begin.Add(time.Minute)) {
 		t.Errorf("the next event is at %s, %v, want after a minute", at, ok)
 	}
-	if s.Happen(); c.Workers[0].Process != connect.Frozen {
+	s.Happen()
+	if c.Workers[0].Process != connect.Frozen {
 		t.Error("the worker continues at once")
 	}
 	clock.SetTime(begin.Add(time.Minute))
-	if s.Happen(); c.Workers[0].Process != connect.Up {
+	s.Happen()
+	if c.Workers[0].Process != connect.Up {
 		t.Error("the worker is still frozen after a minute")
 	}
 	if at, ok := s.Next(); ok {

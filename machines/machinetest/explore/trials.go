@@ -37,8 +37,8 @@ type loss struct {
 	passes int
 }
 
-// tally counts the transitions of one lifecycle as the runtime's limit does: one is refilled per minute, and all with progress.
-type tally struct {
+// counter counts the transitions of one lifecycle as the runtime's limit does: one is refilled per minute, and all with progress.
+type counter struct {
 	lifecycle   string
 	transitions float64
 	at          time.Time
@@ -105,7 +105,7 @@ func (w *worker[O, S, E]) lose(s *state, r *record) {
 func (w *worker[O, S, E]) judgePass(s *state, begun, whole bool) {
 	main := w.main(s.live)
 	if main == nil {
-		s.lost, s.tallies = nil, nil
+		s.lost, s.progress = nil, nil
 		return
 	}
 	whole = whole && !w.calls.dead && !w.paused(s)
@@ -137,11 +137,11 @@ const mostHeld = 2
 
 func (w *worker[O, S, E]) judgeTransitions(s *state, main *record, begun, whole bool) {
 	lifecycles := w.instances(main.Object)
-	tallies := make([]tally, len(lifecycles))
+	progress := make([]counter, len(lifecycles))
 	for i, lc := range lifecycles {
-		t, e := &tallies[i], entryOf(main.Object, lc.Name())
-		if old := slices.IndexFunc(s.tallies, func(t tally) bool { return t.lifecycle == lc.Name() }); old >= 0 && !begun {
-			*t = s.tallies[old]
+		t, e := &progress[i], entryOf(main.Object, lc.Name())
+		if old := slices.IndexFunc(s.progress, func(t counter) bool { return t.lifecycle == lc.Name() }); old >= 0 && !begun {
+			*t = s.progress[old]
 		}
 		t.lifecycle = lc.Name()
 		t.transitions = max(0, t.transitions-s.now.Sub(t.at).Minutes())
@@ -162,10 +162,10 @@ func (w *worker[O, S, E]) judgeTransitions(s *state, main *record, begun, whole 
 		}
 		w.judgeTally(t, main)
 	}
-	s.tallies = tallies
+	s.progress = progress
 }
 
-func (w *worker[O, S, E]) judgeTally(t *tally, main *record) {
+func (w *worker[O, S, E]) judgeTally(t *counter, main *record) {
 	most := float64(w.subject.Transitions)
 	if t.transitions > most+1 {
 		w.passed.wrong("lifecycle %s takes more than %d transitions without progress", t.lifecycle, w.subject.Transitions)

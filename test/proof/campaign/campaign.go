@@ -14,8 +14,8 @@ import (
 
 // Campaign runs plans on one subject.
 type Campaign struct {
-	Arena   *Environment
-	Subject *Subject
+	Environment *Environment
+	Subject     *Subject
 	// AtOnce is the number of concurrent runs. They mostly wait. Optional; default: 20.
 	AtOnce int
 	// Log reports the progress. Optional; default: none.
@@ -86,7 +86,7 @@ func (c *Campaign) Doubles() []Plan { return Double(c.effects, c.events) }
 // Run makes the runs of the plans, repeats those whose fault was not injected, and returns the report.
 func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
 	report := &Report{Subject: c.Subject.Name, begun: time.Now()}
-	spent, err := c.Arena.spent()
+	spent, err := c.Environment.spent()
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (c *Campaign) Run(ctx context.Context, plans []Plan) (*Report, error) {
 		report.add(c.significant(t))
 	}
 	report.Took = time.Since(report.begun)
-	now, failed := c.Arena.spent()
+	now, failed := c.Environment.spent()
 	report.Spent = now - spent
 	return report, errors.Join(err, failed)
 }
@@ -167,7 +167,7 @@ func (c *Campaign) makers() int { return max(1, c.atOnce()/batch) }
 // some makes runs that share the operator which prepares their namespaces, with the given number of consecutive runs in each. A
 // run has no result if an earlier one in its namespace failed.
 func (c *Campaign) some(ctx context.Context, plans []Plan, inARow int) ([]*Result, error) {
-	stages, err := c.Arena.stages(ctx, c.Subject, (len(plans)+inARow-1)/inARow)
+	stages, err := c.Environment.stages(ctx, c.Subject, (len(plans)+inARow-1)/inARow)
 	if err != nil {
 		return make([]*Result, len(plans)), err
 	}

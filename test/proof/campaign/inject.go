@@ -42,7 +42,7 @@ func Run[O lifecycle.Object, S, E any](t *testing.T, kind Kind[O, S, E]) {
 // and on places that were not found.
 func Inject(t *testing.T, environment *Environment, s *Subject, mode Mode) {
 	t.Helper()
-	c := &Campaign{Arena: environment, Subject: mode.abridge(s), AtOnce: mode.atOnce, Log: t.Logf}
+	c := &Campaign{Environment: environment, Subject: mode.abridge(s), AtOnce: mode.atOnce, Log: t.Logf}
 	if err := c.Refer(t.Context(), mode.references(len(c.Subject.Changes))); err != nil {
 		t.Fatal(err)
 	}

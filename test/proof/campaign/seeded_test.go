@@ -64,7 +64,7 @@ func TestSeededBugs(t *testing.T) {
 // finds runs a campaign on a subject with a defect, compared with the correct one, and returns its failures.
 func finds(t *testing.T, environment *campaign.Environment, sound, bad *campaign.Subject, which func(campaign.Plan) bool) []string {
 	t.Helper()
-	c := &campaign.Campaign{Arena: environment, Subject: sound, Log: t.Logf}
+	c := &campaign.Campaign{Environment: environment, Subject: sound, Log: t.Logf}
 	if err := c.Refer(t.Context(), 2); err != nil {
 		t.Fatal(err)
 	}

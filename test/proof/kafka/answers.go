@@ -70,7 +70,7 @@ func (w *World) brokers(now time.Time) kafka.Brokers {
 		}
 		b.Brokers = append(b.Brokers, kafka.Broker{ID: int32(i), Fencing: fencing}) //nolint:gosec // three
 	}
-	if w.ghost {
+	if w.staleRegistration {
 		const removed = 7
 		b.Brokers = append(b.Brokers, kafka.Broker{ID: removed, Fencing: kafka.Fenced})
 	}

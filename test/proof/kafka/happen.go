@@ -69,8 +69,8 @@ func (w *World) Next(at *explore.Scenario) []explore.Step {
 	for i := range w.nodes {
 		out = w.restore(out, i, pods[i])
 	}
-	if w.ghost {
-		out = append(out, explore.Step{Name: "the registration of the broker that is gone ends", Do: func(at *explore.Scenario) { of(at).ghost = false }})
+	if w.staleRegistration {
+		out = append(out, explore.Step{Name: "the registration of the broker that is gone ends", Do: func(at *explore.Scenario) { of(at).staleRegistration = false }})
 	}
 	for i := range w.nodes {
 		out = w.fail(out, i, pods[i])

@@ -100,7 +100,7 @@ func levels() []Scene {
 		{Name: "wrong pin", version: Newer, edits: edits{pinsWrong, pinsNone}, prepare: func(_ *Subject, w *World) { lower(w) }},
 		{Name: "unregistering", version: Newer, edits: edits{asksOld}, prepare: func(_ *Subject, w *World) {
 			lower(w)
-			w.ghost = true
+			w.staleRegistration = true
 		}},
 		{Name: "meddled", version: Newer, does: meddle(Entry{Version: Old}), prepare: func(_ *Subject, w *World) { lower(w) }},
 		{Name: "meddled, roll", version: Newer, does: meddle(Entry{Version: Newer}), prepare: func(s *Subject, w *World) {

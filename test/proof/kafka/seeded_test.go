@@ -199,7 +199,7 @@ func bugs() map[string]bug {
 				}
 			},
 			subject: func(s *Subject) {
-				selfOf(s.World).ghost = false
+				selfOf(s.World).staleRegistration = false
 				s.Object.Soak, s.Object.Approved, s.Edits = 0, approvalOf("an-older-one"), nil
 			},
 		},
@@ -337,10 +337,10 @@ func (b sleeping) Action(state string) (machines.ActionInfo, bool) {
 
 // returning is a broker that was removed and registers again.
 func returning(_ *explore.Scenario, w *World) []explore.Step {
-	if w.ghost {
+	if w.staleRegistration {
 		return nil
 	}
-	return []explore.Step{{Name: "a broker that was removed registers again", Fault: "ghost", Do: func(at *explore.Scenario) { of(at).ghost = true }}}
+	return []explore.Step{{Name: "a broker that was removed registers again", Fault: "stale registration", Do: func(at *explore.Scenario) { of(at).staleRegistration = true }}}
 }
 
 // sticking is the last node, whose process crashes and whose pod then does not start.

@@ -88,7 +88,7 @@ func Finalizing() (Subject, error) {
 	if err != nil {
 		return s, err
 	}
-	w.Level, w.ghost = oldLevel, true
+	w.Level, w.staleRegistration = oldLevel, true
 	for i := range w.nodes {
 		w.nodes[i].logged = oldLevel
 	}

@@ -35,8 +35,8 @@ type World struct {
 	request *request
 	// Silent means that Kafka does not answer.
 	Silent bool
-	// ghost means that a removed broker is still registered.
-	ghost bool
+	// staleRegistration means that a removed broker is still registered.
+	staleRegistration bool
 	// noSlot means that another cluster holds the only slot.
 	noSlot bool
 	// meddled means that another writer has changed an entry.
@@ -127,7 +127,7 @@ func (w *World) copied() *World {
 
 // AppendCanonical implements explore.World.
 func (w *World) AppendCanonical(dst []byte, at *explore.Scenario) []byte {
-	dst = append(dst, byte(w.Level), bit(w.Silent), bit(w.ghost), bit(w.meddled), bit(w.noSlot), at.Age(w.lowered))
+	dst = append(dst, byte(w.Level), bit(w.Silent), bit(w.staleRegistration), bit(w.meddled), bit(w.noSlot), at.Age(w.lowered))
 	dst = append(dst, w.Harm...)
 	pods := podsOf(at)
 	for i := range w.nodes {
@@ -253,7 +253,7 @@ func (w *World) asked(requestID machines.RequestID, update *kafka.FeatureUpdate)
 	if w.request != nil && w.request.requestID == requestID {
 		return
 	}
-	if w.ghost && update.Level > w.Level {
+	if w.staleRegistration && update.Level > w.Level {
 		w.Harm = "the level is asked to be raised while a broker that is gone is registered"
 	}
 	w.request = &request{requestID: requestID, level: update.Level, status: kafkaversion.Asked}
