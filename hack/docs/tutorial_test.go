@@ -41,20 +41,52 @@ func unquoted(page string, read func(path string) (string, error)) (problems []s
 	return problems, len(goBlock.FindAllString(page, -1))
 }
 
-func TestTutorialQuotesCode(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(root, tutorial))
-	if err != nil {
-		t.Fatal(err)
+func TestPagesQuoteCode(t *testing.T) {
+	for _, name := range []string{tutorial, "docs/proof.md"} {
+		t.Run(name, func(t *testing.T) {
+			page, err := os.ReadFile(filepath.Join(root, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			problems, blocks := unquoted(string(page), func(path string) (string, error) {
+				text, err := os.ReadFile(filepath.Join(root, path))
+				return string(text), err
+			})
+			for _, problem := range problems {
+				t.Errorf("%s; copy the block from the file again", problem)
+			}
+			if all := strings.Count(string(page), "```go"); blocks != all || blocks == 0 {
+				t.Errorf("%d of %d Go blocks were compared", blocks, all)
+			}
+		})
 	}
-	problems, blocks := unquoted(string(page), func(path string) (string, error) {
-		text, err := os.ReadFile(filepath.Join(root, path))
-		return string(text), err
-	})
-	for _, problem := range problems {
-		t.Errorf("%s: %s; copy the block from the file again", tutorial, problem)
+}
+
+// pageLink is a link of a page to a file.
+var pageLink = regexp.MustCompile(`\]\(([^)#\s":]+)(?:#[^)]*)?\)`)
+
+func TestPagesLinkToFiles(t *testing.T) {
+	links := 0
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md"} {
+		pages, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range pages {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, found := range pageLink.FindAllStringSubmatch(string(text), -1) {
+				links++
+				if _, err := os.Stat(filepath.Join(filepath.Dir(page), found[1])); err != nil {
+					t.Errorf("%s links to %s, which does not exist", page, found[1])
+				}
+			}
+		}
 	}
-	if all := strings.Count(string(page), "```go"); blocks != all || blocks == 0 {
-		t.Errorf("%d of %d Go blocks were compared", blocks, all)
+	if links < 100 {
+		t.Errorf("found only %d links", links)
 	}
 }
 
