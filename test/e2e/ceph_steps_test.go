@@ -41,6 +41,8 @@ type store struct {
 	*stage.Scenario
 	// stalls are the types of daemons while one of which is away every write may wait, besides those of stalled.
 	stalls []ceph.Type
+	// together are the types of which several daemons may be down at once.
+	together []ceph.Type
 }
 
 // manifest returns a file of testdata with words replaced.
@@ -167,6 +169,20 @@ func (c *store) killIn(ctx SpecContext, p *stage.Phase, components ...ceph.Type)
 	}
 }
 
+// killAt kills the manager when the upgrade enters one of these states next, chosen at random.
+func (c *store) killAt(ctx SpecContext, p *stage.Phase, among ...string) {
+	GinkgoHelper()
+	state := among[rand.N(len(among))]
+	entered := func() int { return len(p.Entered(observation.LifecycleUpgrade, state)) }
+	before := entered()
+	Eventually(entered).WithContext(ctx).WithTimeout(cephPatience).WithPolling(20*time.Millisecond).Should(BeNumerically(">", before), "times that %s was entered", state)
+	Expect(cluster.Kill(ctx, leader(ctx))).To(Succeed())
+	o, err := c.get(ctx)
+	Expect(err).NotTo(HaveOccurred())
+	l := upgradeOf(o)
+	c.Note("manager killed after %s was entered, in %s of %s", state, l.State, l.Data["daemon"])
+}
+
 // settled waits until every daemon runs a version and serves.
 func (c *store) settled(ctx SpecContext, version string) {
 	GinkgoHelper()
@@ -210,7 +226,7 @@ func (c *store) run(ctx SpecContext, command ...string) string {
 }
 
 // ordered says that these daemons and no others were started, once each, in the order of their types, and never two at a time except
-// metadata servers. It notes when each went down, and for how long.
+// those of c.together. It notes when each went down, and for how long.
 func (c *store) ordered(p *stage.Phase, image string, components map[ceph.Type]int) {
 	GinkgoHelper()
 	p.End()
@@ -223,7 +239,7 @@ func (c *store) ordered(p *stage.Phase, image string, components map[ceph.Type]i
 	Expect(slices.IsSortedFunc(daemons, func(a, b string) int { return rank(a) - rank(b) })).To(BeTrue(), "order of the daemons: %v", daemons)
 	for _, down := range p.Down() {
 		if len(down) > 1 {
-			Expect(down).To(HaveEach(HavePrefix("mds.")), "daemons down at once")
+			Expect(down).To(HaveEach(Satisfy(func(name string) bool { return slices.Contains(c.together, of(name)) })), "daemons down at once")
 		}
 	}
 	Expect(p.Starts()).To(HaveEach(1), "starts of each daemon")

@@ -17,6 +17,7 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 		s := scenario(ctx)
 		c := installCeph(ctx, s, "14.2.21")
 		c.stalls = []ceph.Type{ceph.TypeOSD} // docs/decisions/0623-writes-wait-once-in-an-upgrade-from-release-14.md
+		c.together = []ceph.Type{ceph.TypeMDS}
 		c.write(ctx, "14.2.21")
 		p := c.upgrade(ctx, "16.2.15")
 		c.settled(ctx, "16.2.15")
@@ -40,6 +41,8 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 
 		osd := c.ahead(ctx, "18.2.7", "mon", "mgr", "osd")
 		c.killIn(ctx, osd, ceph.TypeMgr, ceph.TypeOSD)
+		c.killAt(ctx, osd, cephupgrade.SelectingDaemon, cephupgrade.PreparingDaemon, cephupgrade.ReplacingDaemon)
+		c.killAt(ctx, osd, cephupgrade.RequiringRelease)
 		c.says(ctx, cephupgrade.AwaitingAdmin)
 		c.ordered(osd, cephImage("18.2.7"), map[ceph.Type]int{ceph.TypeMgr: 2, ceph.TypeOSD: 3})
 		Expect(c.versions(ctx)).To(And(HaveKeyWithValue("osd", []string{"18.2.7"}), HaveKeyWithValue("mds", []string{"16.2.15"})))
