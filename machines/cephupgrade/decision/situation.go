@@ -99,7 +99,7 @@ type Decision struct {
 	Warnings []transitions.Problem
 	// Targets is the image of each type. A type that stays on what it runs is missing.
 	Targets map[ceph.Type]Image
-	// From is the oldest version that runs, and To the version of the change; both are zero if no version changes.
+	// From is the oldest version of the daemons that change, and To the version of the change; both are zero if no version changes.
 	From, To versions.Version
 }
 
