@@ -12,6 +12,7 @@ import (
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/cephtest"
+	"github.com/detent-dev/detent/controllers/ceph/status"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
@@ -90,6 +91,46 @@ func TestKindHoldsARemovedPolicy(t *testing.T) {
 	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
 	r.step()
 	r.until("the rest", 15*time.Minute, r.settled("18"))
+}
+
+// TestKindHoldsARemovedVersion does not take an upgrade for done whose version, or the policy without one, is removed half way.
+func TestKindHoldsARemovedVersion(t *testing.T) {
+	for name, tc := range map[string]struct{ begin, remove func(*cephv1.Cluster) }{
+		"the version": {
+			begin:  func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" },
+			remove: func(c *cephv1.Cluster) { c.Spec.CephVersion = nil },
+		},
+		"the policy of a cluster without a version": {
+			begin: func(c *cephv1.Cluster) {
+				c.Spec.CephVersion = nil
+				c.Spec.UpgradePolicy = &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: "ceph:18"}, Components: []cephv1.Component{"mon"}}
+			},
+			remove: func(c *cephv1.Cluster) { c.Spec.UpgradePolicy = nil },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.edit(tc.begin)
+			r.step()
+			r.until("the monitors", 10*time.Minute, func() bool { return r.versions()["mon"] == "18" })
+			r.edit(tc.remove)
+			r.step()
+			r.until("the hold", 5*time.Minute, func() bool { return r.entry().State == cephupgrade.PolicyRemoved })
+			r.started()
+			for range 60 {
+				r.step()
+			}
+			if started := r.started(); len(started) > 0 || r.condition(status.VersionSettled) != "False" {
+				t.Errorf("started %v, VersionSettled is %s", started, r.condition(status.VersionSettled))
+			}
+			if text := r.message(lifecycle.Ready); !strings.Contains(text, "To finish, set spec.cephVersion.image to an image of 18.2.7. To stay here, set spec.upgradePolicy") {
+				t.Errorf("shown %q", text)
+			}
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion = &cephv1.CephVersion{Image: "ceph:18"} })
+			r.step()
+			r.until("the rest", 15*time.Minute, r.settled("18"))
+		})
+	}
 }
 
 // TestKindWaits names what it waits for, replaces no further daemon, and goes on by itself.

@@ -124,6 +124,7 @@ func removed(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
 	old(mgrA, mgrB)(f, c, m)
 	f.Spec.Wanted = decision.Image{Name: "ceph:v16", Detected: true, Version: v16}
 }
+func unnamed(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.Spec.Wanted = decision.Image{} }
 func policy(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
 	f.Spec.Policy = &decision.Policy{Image: f.Spec.Wanted, Components: []ceph.Type{ceph.TypeMon}}
 	f.Spec.Wanted = decision.Image{Name: "ceph:v16", Detected: true, Version: v16}

@@ -88,7 +88,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			hold(DeadOSD, states.Refusal, "an OSD that is down for good holds up the upgrade: it must be repaired or removed"),
 			hold(AwaitingAdmin, states.Planned, "the components of the policy are done; the others await a decision of the admin"),
 			hold(Refusing, states.Refusal, "the spec asks for a change that is not possible; no daemon changes"),
-			hold(PolicyRemoved, states.Refusal, "daemons are newer than the spec asks for; none is moved back"),
+			hold(PolicyRemoved, states.Refusal, "the spec contradicts what some daemons run already; none is moved back"),
 		},
 		Transitions: []row{
 			{Event: "image-unknown", From: Settled, To: DetectingVersion, NewAttempt: true, When: not(detected, "an image to detect"), Outranks: true, Doc: "the version of a wanted image is not known"},
@@ -100,7 +100,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "nothing-due", From: Preflight, To: Settled, When: not(due, "no daemon that differs"), Outranks: true, Doc: "every daemon is as desired"},
 			{Event: "permitted", From: Preflight, To: RecordingHealth, When: permitted, Awaited: true},
 			{Event: "refused", From: Preflight, To: Refusing, When: not(acceptable, "a spec that is refused"), Doc: "the spec asks for what is not possible"},
-			{Event: "held", From: Preflight, To: PolicyRemoved, When: not(consistent, "daemons that are newer than the spec"), Doc: "daemons would have to be moved back"},
+			{Event: "held", From: Preflight, To: PolicyRemoved, When: not(consistent, "daemons that contradict the spec"), Doc: "daemons have changed already, and the spec neither finishes the change nor keeps it"},
 
 			{Event: "corrected", From: Refusing, To: Preflight, When: acceptable, Awaited: true, Doc: "the reason of the refusal is gone"},
 			{Event: "corrected", From: PolicyRemoved, To: Preflight, When: consistent, Awaited: true, Doc: "the spec agrees with the daemons"},

@@ -18,6 +18,8 @@ func resting() []row {
 		goes("settled: a daemon is older", cu.Settled, with(old(monB)), "upgrade-due", cu.Preflight),
 		goes("settled: a pod differs", cu.Settled, with(func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, monB).Outdated = true }), "upgrade-due", cu.Preflight),
 		goes("settled: a flag is left", cu.Settled, with(ours, noOut), "upgrade-due", cu.Preflight),
+		goes("settled: several versions run, and the spec names none", cu.Settled, with(old(monB), unnamed), "upgrade-due", cu.Preflight),
+		stays("settled: one version runs, and the spec names none", cu.Settled, with(unnamed)),
 		stays("settled: the cluster is silent", cu.Settled, with(mapsSilent), "upgrade-due"),
 		stays("settled: the keys cannot be read", cu.Settled, with(keysSilent), "upgrade-due"),
 
@@ -28,6 +30,7 @@ func resting() []row {
 		goes("preflight: another image", cu.Preflight, with(undetected), "image-unknown", cu.DetectingVersion),
 		goes("preflight: refused", cu.Preflight, with(refused), "refused", cu.Refusing),
 		goes("preflight: the policy was removed", cu.Preflight, with(removed), "held", cu.PolicyRemoved),
+		goes("preflight: the version was removed half way", cu.Preflight, with(old(monB), unnamed), "held", cu.PolicyRemoved),
 		goes("preflight: the change was withdrawn", cu.Preflight, with(), "nothing-due", cu.Settled),
 		goes("preflight: permitted", cu.Preflight, with(old(monB)), "permitted", cu.RecordingHealth),
 		stays("preflight: the cluster is silent", cu.Preflight, with(mapsSilent), "change-permitted"),
@@ -36,6 +39,7 @@ func resting() []row {
 		goes("refused: corrected", cu.Refusing, with(), "corrected", cu.Preflight),
 		stays("refused: the cluster is silent", cu.Refusing, with(mapsSilent), "spec-acceptable"),
 		stays("policy removed: still", cu.PolicyRemoved, with(removed), "spec-consistent"),
+		stays("policy removed: the version, too", cu.PolicyRemoved, with(old(monB), unnamed), "spec-consistent"),
 		goes("policy removed: corrected", cu.PolicyRemoved, with(), "corrected", cu.Preflight),
 		stays("policy removed: the cluster is silent", cu.PolicyRemoved, with(mapsSilent), "spec-consistent"),
 
@@ -100,6 +104,7 @@ func selecting() []row {
 		stays("selecting: the keys cannot be read", s, with(keysSilent), "daemon-selected"),
 		goes("selecting: the attempt is not recorded", s, with(old(monB), unrecorded), "check-again", cu.Preflight),
 		{Name: "selecting: there is neither an attempt nor a record", State: s, Facts: with(old(monB), unrecorded, func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.Attempt = nil }), Want: want{Event: "check-again", To: cu.Preflight}},
+		goes("selecting: the version was removed half way", s, with(old(monB), unnamed), "check-again", cu.Preflight),
 		goes("selecting: refused", s, with(refused), "check-again", cu.Preflight),
 		restores("refused, and a flag is left", with(refused, ours), cu.Effect{Verb: cu.UnsetNoOut, Daemon: osd0}),
 		goes("selecting: an OSD is down and out", s, with(old(osd0), down(true)), "osd-dead", cu.DeadOSD),

@@ -2,13 +2,49 @@ package decision
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
 )
 
 // maxGap is the number of releases by which Ceph may be upgraded at once. The monitors of the newer release refuse more, and have
 // changed their data by then.
 const maxGap = 2
+
+// uniform: without a version of the cluster, the daemons of which the spec says nothing run one version. Otherwise the version or the policy
+// was removed in the middle of a change, which would never end.
+func uniform(s *Situation, d *Decision) bool {
+	var newest versions.Version
+	for _, m := range s.unnamed(d) {
+		newest = later(newest, m.Runs)
+	}
+	var at, older []string
+	types := map[ceph.Type]bool{}
+	for _, m := range s.unnamed(d) {
+		if m.Runs.Same(newest) {
+			at, types[m.Name.Type] = append(at, m.Name.String()), true
+		} else {
+			older = append(older, m.Name.String())
+		}
+	}
+	if len(older) == 0 {
+		return true
+	}
+	return d.end(Held, MixedVersions, "spec.cephVersion.image is not set, and the daemons run several versions: %s run %s, %s run an older one. To finish, set spec.cephVersion.image to an image of %s. To stay here, set spec.upgradePolicy to that image with the components %s",
+		cut(at), s.Table.Describe(newest), cut(older), newest, join(slices.Collect(maps.Keys(types))))
+}
+
+// unnamed returns the daemons that run and of which the spec says nothing.
+func (s *Situation) unnamed(d *Decision) (out []Daemon) {
+	for _, m := range s.Daemons {
+		if _, moves := d.Targets[m.Name.Type]; !moves && !m.Runs.IsZero() {
+			out = append(out, m)
+		}
+	}
+	return out
+}
 
 // retargeted: every daemon that changes runs what the upgrade began from, its target, or an earlier patch of its target; and with the
 // daemons that stay, the cluster does not get a third release.

@@ -110,6 +110,7 @@ const (
 	UnknownComponent    transitions.Reason = "UnknownComponent"
 	ComponentOrder      transitions.Reason = "ComponentOrder"
 	PolicyRemoved       transitions.Reason = "PolicyRemoved"
+	MixedVersions       transitions.Reason = "MixedVersions"
 	Retargeted          transitions.Reason = "Retargeted"
 	Downgrade           transitions.Reason = "Downgrade"
 	TooFar              transitions.Reason = "TooFar"
