@@ -244,3 +244,31 @@ func (r *rig) scale(name string, replicas int32) {
 	d.Spec.Replicas = &replicas
 	r.must(r.client.Update(context.Background(), d))
 }
+
+// TestKindKeepsAFilesystemReduced does not raise max_mds while the upgrade of metadata servers waits beyond its deadline: a metadata server of
+// the older release could become active beside one of the newer.
+func TestKindKeepsAFilesystemReduced(t *testing.T) {
+	c := cluster("ceph:16")
+	c.Spec.Filesystems[0].ActiveCount = 2
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	active := func() (n int) {
+		r.ceph.Do(func(c *simulated.Cluster) { n = c.Filesystems[0].MaxMDS })
+		return n
+	}
+	r.until("that the filesystem is complete", time.Minute, func() bool { return active() == 2 })
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+	r.step()
+	r.until("that the filesystem is reduced", 15*time.Minute, func() bool { return active() == 1 })
+	r.ceph.Do(func(c *simulated.Cluster) { c.Raise(cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr}) })
+	r.until("the wait", time.Minute, func() bool { return r.entry().State == cephupgrade.AwaitingHealth })
+	r.clock.Step(2 * time.Hour)
+	r.until("that it is stalled", time.Minute, func() bool { return r.condition(lifecycle.Stalled) == "True" })
+	for range 30 {
+		if r.step(); active() != 1 {
+			t.Fatalf("max_mds is %d in the middle of the upgrade", active())
+		}
+	}
+	r.ceph.Do(func(c *simulated.Cluster) { c.Clear("TEST_BOOM") })
+	r.until("the rest", 15*time.Minute, func() bool { return r.settled("18")() && active() == 2 })
+}

@@ -7,6 +7,7 @@ package cephupgrade
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/detent-dev/detent/machines"
@@ -167,6 +168,12 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Name: "newest-version", Home: "annotation detent.dev/newest-version of a Deployment", Doc: "the newest version that a daemon was ever started on, written with its image"},
 		},
 	}
+}
+
+// Resting reports whether the lifecycle has stopped in a state of that name: every path to it has restored what was changed for a time.
+func Resting(name string) bool {
+	all := Definition().States
+	return slices.ContainsFunc(all, func(s machines.State[Facts, Data, Effect]) bool { return s.Name == name && s.Resting() })
 }
 
 // target names what the spec asks for. An image that the spec writes otherwise is another target.
