@@ -135,7 +135,7 @@ func (d *daemon) mds() {
 
 func (d *daemon) rgw() {
 	d.main.Command = []string{"radosgw", "--foreground", "--name=client.rgw." + d.Name.ID, fmt.Sprintf("--rgw-frontends=beast port=%d", d.Port)}
-	d.main.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: d.Port, Protocol: corev1.ProtocolTCP}}
+	d.main.Ports = []corev1.ContainerPort{{Name: portHTTP, ContainerPort: d.Port, Protocol: corev1.ProtocolTCP}}
 	// The Service forgets the pod before the process ends: new requests would otherwise be refused while other gateways serve.
 	d.main.Lifecycle = stopsAfter(3)
 }
