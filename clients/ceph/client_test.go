@@ -222,3 +222,31 @@ func FuzzClient(f *testing.F) {
 		}
 	})
 }
+
+// TestClientReadsFlags reads the flags of OSDs, and of what they are in.
+func TestClientReadsFlags(t *testing.T) {
+	dump := func(flags, state, groups string) string {
+		return `{"require_osd_release": "reef", "flags_set": [` + flags + `], "osds": [{"osd": 0, "up": 1, "in": 1, "state": ["exists", "up"` + state + `]}]` + groups + `}`
+	}
+	up := ceph.OSD{Up: true, In: true}
+	for name, tc := range map[string]struct {
+		text string
+		want ceph.OSDMap
+	}{
+		"none":               {dump("", "", `, "crush_node_flags": {}, "device_class_flags": {}`), ceph.OSDMap{Flags: []string{}, OSDs: []ceph.OSD{up}}},
+		"of the cluster":     {dump(`"noup"`, "", ""), ceph.OSDMap{Flags: []string{"noup"}, OSDs: []ceph.OSD{up}}},
+		"of an OSD":          {dump("", `, "noup", "noin", "noout"`, ""), ceph.OSDMap{Flags: []string{}, OSDs: []ceph.OSD{{Up: true, In: true, NoOut: true, Flags: []string{"noup", "noin"}}}}},
+		"of a host, a class": {dump("", "", `, "crush_node_flags": {"node-1": ["noout"]}, "device_class_flags": {"hdd": ["noup"]}`), ceph.OSDMap{Flags: []string{}, OSDs: []ceph.OSD{up}, Groups: map[string][]string{"node-1": {"noout"}, "hdd": {"noup"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := ceph.Client{Runner: &fixed{result: ceph.Result{Stdout: []byte(tc.text)}}}.OSDMap(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tc.want.RequireRelease = "reef"
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
