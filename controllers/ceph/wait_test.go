@@ -12,6 +12,7 @@ import (
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/cephtest"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/status"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -185,7 +186,16 @@ func TestKindWaits(t *testing.T) {
 				})
 			},
 			end:   func(r *rig) { r.ceph.Do(func(c *simulated.Cluster) { c.Faults = nil }) },
-			state: cephupgrade.AwaitingOkToStop, want: "Ceph answers for osd.",
+			state: cephupgrade.AwaitingOkToStop, want: "Ceph answers for osd.0: Denied: not now. Bring back the OSDs",
+		},
+		"a pool of one copy": {
+			begin: func(r *rig) {
+				r.ceph.Do(func(c *simulated.Cluster) { c.Pools = []simulated.Pool{{PGs: 8, Size: 1, MinSize: 1}} })
+			},
+			end: func(r *rig) {
+				r.ceph.Do(func(c *simulated.Cluster) { c.Pools = []simulated.Pool{{PGs: 8, Size: 3, MinSize: 2}} })
+			},
+			state: cephupgrade.AwaitingOkToStop, want: "a pool whose size equals its min_size needs one more copy: ceph osd pool set <pool> size <copies>",
 		},
 		"a gateway that an administrator stopped": {
 			begin: func(r *rig) { r.scale("rook-ceph-rgw-store-a", 0) },
@@ -236,6 +246,22 @@ func TestKindWaits(t *testing.T) {
 	}
 }
 
+// TestKindWarnsOfOutageEntries names the entries of the annotation that have no effect.
+func TestKindWarnsOfOutageEntries(t *testing.T) {
+	r := launched(t, "16")
+	for name, tc := range map[string]struct{ entries, want string }{
+		"every type that can be accepted": {"mon, mgr,mds", ""},
+		"a type that cannot be accepted":  {"mon,osd", `the entry "osd" of the annotation detent.dev/accept-outage has no effect: set mon, mgr or mds, whose outage can be accepted`},
+		"no type":                         {strings.Repeat("x", 40), `the entry "` + strings.Repeat("x", 32) + `" of the annotation detent.dev/accept-outage has no effect: set mon, mgr or mds, whose outage can be accepted`},
+		"no entry":                        {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{facts.AcceptOutage: tc.entries} })
+			r.until("the warning", time.Minute, func() bool { return r.warning(status.OutageEntry) == tc.want })
+		})
+	}
+}
+
 // scale a Deployment by hand.
 func (r *rig) scale(name string, replicas int32) {
 	r.t.Helper()
@@ -260,7 +286,9 @@ func TestKindKeepsAFilesystemReduced(t *testing.T) {
 	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
 	r.step()
 	r.until("that the filesystem is reduced", 15*time.Minute, func() bool { return active() == 1 })
-	r.ceph.Do(func(c *simulated.Cluster) { c.Raise(cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr}) })
+	r.ceph.Do(func(c *simulated.Cluster) {
+		c.Raise(cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr})
+	})
 	r.until("the wait", time.Minute, func() bool { return r.entry().State == cephupgrade.AwaitingHealth })
 	r.clock.Step(2 * time.Hour)
 	r.until("that it is stalled", time.Minute, func() bool { return r.condition(lifecycle.Stalled) == "True" })

@@ -222,6 +222,9 @@ func (s *Situation) restarts(d *Decision, t ceph.Type) bool {
 	return slices.ContainsFunc(s.Daemons, func(m Daemon) bool { return m.Name.Type == t && !m.Runs.Same(d.Targets[t].Version) })
 }
 
+// Outages are the types of daemons whose outage can be accepted. Ceph itself is asked about OSDs, and a gateway interrupts nothing else.
+func Outages() []ceph.Type { return []ceph.Type{ceph.TypeMon, ceph.TypeMgr, ceph.TypeMDS} }
+
 // survival: clients are served while one daemon is replaced, or the outage is accepted.
 func survival(s *Situation, d *Decision) bool {
 	var refused []string
