@@ -293,7 +293,8 @@ func TestKindKeepsAFilesystemReduced(t *testing.T) {
 	r.clock.Step(2 * time.Hour)
 	r.until("that it is stalled", time.Minute, func() bool { return r.condition(lifecycle.Stalled) == "True" })
 	for range 30 {
-		if r.step(); active() != 1 {
+		r.step()
+		if active() != 1 {
 			t.Fatalf("max_mds is %d in the middle of the upgrade", active())
 		}
 	}

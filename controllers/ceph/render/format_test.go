@@ -152,7 +152,8 @@ func TestDeploymentReadsABlockDevice(t *testing.T) {
 			bin, device, data := filepath.Join(root, "bin"), filepath.Join(root, "device"), filepath.Join(root, "data")
 			write(t, filepath.Join(root, "record", "format"), tc.format)
 			write(t, filepath.Join(data, "keyring"), "")
-			if write(t, filepath.Join(bin, "ceph-osd"), "#!/bin/sh\ntouch "+root+"/made\n"); !tc.toolless {
+			write(t, filepath.Join(bin, "ceph-osd"), "#!/bin/sh\ntouch "+root+"/made\n")
+			if !tc.toolless {
 				write(t, filepath.Join(bin, "ceph-bluestore-tool"), "#!/bin/sh\ncase $1 in show-label) "+tc.label+";; *) "+tc.prime+";; esac\n")
 			}
 			if tc.absent {
