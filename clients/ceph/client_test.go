@@ -250,3 +250,27 @@ func TestClientReadsFlags(t *testing.T) {
 		})
 	}
 }
+
+// TestClientReadsDevelopmentBuilds tells a daemon of a build without a version from one that has never reported itself, and reads the others.
+func TestClientReadsDevelopmentBuilds(t *testing.T) {
+	const list = `[{"id": 0, "ceph_version": "ceph version Development (no_version) squid (dev)", "pod_name": "a"}, {"id": 1}, {"id": 2, "ceph_version": "ceph version 18.2.7 (c) reef (stable)"}]`
+	osd := func(id string) ceph.Daemon { return ceph.Daemon{Type: ceph.TypeOSD, ID: id} }
+	want := []ceph.Metadata{
+		{Daemon: osd("0"), Unversioned: true, Pod: "a"}, {Daemon: osd("1")},
+		{Daemon: osd("2"), Version: versions.Version{Major: 18, Minor: 2, Patch: 7, Commit: "c"}},
+	}
+	got, err := ceph.Client{Runner: &fixed{result: ceph.Result{Stdout: []byte(list)}}}.Metadata(t.Context(), ceph.TypeOSD)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	for name, text := range map[string]string{
+		"the form of release 14": `{"version": "ceph version Development (no_version) nautilus (dev)"}`, "the form of later ones": `{"version": "Development"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, err := ceph.Client{Runner: &fixed{result: ceph.Result{Stdout: []byte(text)}}}.Tell(t.Context(), osd("0"))
+			if err != nil || !v.IsZero() {
+				t.Errorf("%v %v", v, err)
+			}
+		})
+	}
+}

@@ -237,7 +237,7 @@ func survival(s *Situation, d *Decision) bool {
 	replaced := map[ceph.Type]bool{}
 	for _, m := range s.Daemons {
 		target, moves := d.Targets[m.Name.Type]
-		if m.Runs.IsZero() {
+		if m.Runs.IsZero() && !m.Unversioned {
 			continue
 		}
 		counts[m.Name.Type]++

@@ -209,8 +209,12 @@ func TestDecide(t *testing.T) {
 		"the image is not Ceph": {cluster("16.2.15", "18.2.7", change(func(s *decision.Situation) {
 			s.Wanted.Problem = transitions.Problemf("NotCeph", "the image is not Ceph")
 		})), "Refused NotCeph"},
-		"a development build":           {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} })), "Refused UnversionedBuild"},
-		"a development build, accepted": {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} }), unsupported), "mon , mgr , osd , rgw , mds , UnsupportedAccepted"},
+		"a development build": {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} })), "Refused UnversionedBuild"},
+		"a monitor of three runs a development build": {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) {
+			s.Wanted.Version, s.Daemons[1].Runs, s.Daemons[1].Unversioned = versions.Version{}, versions.Version{}, true
+		}), unsupported), "mon , mgr , osd , rgw , mds , UnsupportedAccepted"},
+		"a monitor of three never started, and a development build is wanted": {cluster("18.2.7", "18.2.7", on("", "mon.b"), change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} }), unsupported), "Refused OutageNotAccepted"},
+		"a development build, accepted":                                       {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} }), unsupported), "mon , mgr , osd , rgw , mds , UnsupportedAccepted"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -58,8 +58,10 @@ type Daemon struct {
 	Name ceph.Daemon
 	// Filesystem of a metadata server.
 	Filesystem string
-	// Runs is the version that it runs, or ran last; zero if it never started.
+	// Runs is the version that it runs, or ran last; zero if it never started, or is Unversioned.
 	Runs versions.Version
+	// Unversioned means that it runs a development build without a version.
+	Unversioned bool
 	// Newest is the newest version that it was ever started on, by its record; zero if it never started.
 	Newest versions.Version
 	// Outdated is true if its pod differs from the desired one for another reason than the version.
