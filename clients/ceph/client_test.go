@@ -222,3 +222,55 @@ func FuzzClient(f *testing.F) {
 		}
 	})
 }
+
+// TestClientReadsFlags reads the flags of OSDs, and of what they are in.
+func TestClientReadsFlags(t *testing.T) {
+	dump := func(flags, state, groups string) string {
+		return `{"require_osd_release": "reef", "flags_set": [` + flags + `], "osds": [{"osd": 0, "up": 1, "in": 1, "state": ["exists", "up"` + state + `]}]` + groups + `}`
+	}
+	up := ceph.OSD{Up: true, In: true}
+	for name, tc := range map[string]struct {
+		text string
+		want ceph.OSDMap
+	}{
+		"none":               {dump("", "", `, "crush_node_flags": {}, "device_class_flags": {}`), ceph.OSDMap{Flags: []string{}, OSDs: []ceph.OSD{up}}},
+		"of the cluster":     {dump(`"noup"`, "", ""), ceph.OSDMap{Flags: []string{"noup"}, OSDs: []ceph.OSD{up}}},
+		"of an OSD":          {dump("", `, "noup", "noin", "noout"`, ""), ceph.OSDMap{Flags: []string{}, OSDs: []ceph.OSD{{Up: true, In: true, NoOut: true, Flags: []string{"noup", "noin"}}}}},
+		"of a host, a class": {dump("", "", `, "crush_node_flags": {"node-1": ["noout"]}, "device_class_flags": {"hdd": ["noup"]}`), ceph.OSDMap{Flags: []string{}, OSDs: []ceph.OSD{up}, Groups: map[string][]string{"node-1": {"noout"}, "hdd": {"noup"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := ceph.Client{Runner: &fixed{result: ceph.Result{Stdout: []byte(tc.text)}}}.OSDMap(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			tc.want.RequireRelease = "reef"
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestClientReadsDevelopmentBuilds tells a daemon of a build without a version from one that has never reported itself, and reads the others.
+func TestClientReadsDevelopmentBuilds(t *testing.T) {
+	const list = `[{"id": 0, "ceph_version": "ceph version Development (no_version) squid (dev)", "pod_name": "a"}, {"id": 1}, {"id": 2, "ceph_version": "ceph version 18.2.7 (c) reef (stable)"}]`
+	osd := func(id string) ceph.Daemon { return ceph.Daemon{Type: ceph.TypeOSD, ID: id} }
+	want := []ceph.Metadata{
+		{Daemon: osd("0"), Unversioned: true, Pod: "a"}, {Daemon: osd("1")},
+		{Daemon: osd("2"), Version: versions.Version{Major: 18, Minor: 2, Patch: 7, Commit: "c"}},
+	}
+	got, err := ceph.Client{Runner: &fixed{result: ceph.Result{Stdout: []byte(list)}}}.Metadata(t.Context(), ceph.TypeOSD)
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	for name, text := range map[string]string{
+		"the form of release 14": `{"version": "ceph version Development (no_version) nautilus (dev)"}`, "the form of later ones": `{"version": "Development"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, err := ceph.Client{Runner: &fixed{result: ceph.Result{Stdout: []byte(text)}}}.Tell(t.Context(), osd("0"))
+			if err != nil || !v.IsZero() {
+				t.Errorf("%v %v", v, err)
+			}
+		})
+	}
+}

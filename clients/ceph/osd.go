@@ -14,6 +14,8 @@ type OSDMap struct {
 	RequireRelease string
 	// Flags of the whole cluster, such as noout.
 	Flags []string
+	// Groups are the flags of CRUSH nodes and device classes, by name; nil if none has any. They hold for all OSDs in them.
+	Groups map[string][]string `json:",omitempty"`
 	// OSDs sorted by number.
 	OSDs []OSD
 }
@@ -27,6 +29,8 @@ type OSD struct {
 	Up, In bool
 	// NoOut means that it carries the flag noout of its own.
 	NoOut bool
+	// Flags are its other flags: noup, nodown and noin.
+	Flags []string `json:",omitempty"`
 }
 
 // Daemon returns its name.
@@ -49,7 +53,10 @@ func (c Client) OSDMap(ctx context.Context) (OSDMap, error) {
 type osdMapAnswer struct {
 	RequireRelease string   `json:"require_osd_release"`
 	Flags          []string `json:"flags_set"`
-	OSDs           []struct {
+	// Nautilus and later report these.
+	NodeFlags  map[string][]string `json:"crush_node_flags"`
+	ClassFlags map[string][]string `json:"device_class_flags"`
+	OSDs       []struct {
 		Number *int     `json:"osd"`
 		UUID   string   `json:"uuid"`
 		Up     *int     `json:"up"`
@@ -68,14 +75,35 @@ func (a osdMapAnswer) read() (OSDMap, error) {
 		return OSDMap{}, missing("osds")
 	}
 	m := OSDMap{RequireRelease: a.RequireRelease, Flags: a.Flags}
+	for _, groups := range []map[string][]string{a.NodeFlags, a.ClassFlags} {
+		for name, flags := range groups {
+			if m.Groups == nil {
+				m.Groups = map[string][]string{}
+			}
+			m.Groups[name] = append(m.Groups[name], flags...)
+		}
+	}
 	for _, o := range a.OSDs {
 		if o.Number == nil || o.Up == nil || o.In == nil {
 			return OSDMap{}, missing("osd, up or in")
 		}
-		m.OSDs = append(m.OSDs, OSD{Number: *o.Number, UUID: o.UUID, Up: *o.Up == 1, In: *o.In == 1, NoOut: slices.Contains(o.State, "noout")})
+		m.OSDs = append(m.OSDs, OSD{Number: *o.Number, UUID: o.UUID, Up: *o.Up == 1, In: *o.In == 1, NoOut: slices.Contains(o.State, "noout"), Flags: otherFlags(o.State)})
 	}
 	slices.SortFunc(m.OSDs, func(a, b OSD) int { return cmp.Compare(a.Number, b.Number) })
 	return m, nil
+}
+
+// NoUp is the flag of an OSD that keeps it from coming up again once it is down.
+const NoUp = "noup"
+
+// otherFlags returns the flags of an OSD but noout, from its state.
+func otherFlags(state []string) (flags []string) {
+	for _, flag := range []string{NoUp, "nodown", "noin"} {
+		if slices.Contains(state, flag) {
+			flags = append(flags, flag)
+		}
+	}
+	return flags
 }
 
 // Hosts returns the OSDs of each host bucket of the CRUSH tree, sorted by number.

@@ -86,7 +86,7 @@ func (r Running) Least(types ...Type) (versions.Version, bool) {
 
 // Tell asks the daemon itself which version it runs. It fails while the daemon does not answer, so that the answer is never that of
 // its previous process. A standby manager does not answer, and no manager of release 14: Metadata has what it reported at its start,
-// with its pod.
+// with its pod. The version of a development build that reports none is zero.
 func (c Client) Tell(ctx context.Context, d Daemon) (versions.Version, error) {
 	return question[tellAnswer](ctx, c, "asking "+d.String()+" for its version", "tell", d.String(), "version")
 }
@@ -102,13 +102,29 @@ func (a tellAnswer) read() (versions.Version, error) {
 	if v, err := versions.ParseNumber(a.Version); err == nil {
 		return v, nil
 	}
-	return versions.ParseOutput(a.Version) // the form of release 14
+	if a.Version == "Development" {
+		return versions.Version{}, nil
+	}
+	v, _, err := parsed(a.Version) // the form of release 14
+	return v, err
+}
+
+// parsed reads the version in the text of a daemon. A development build that reports none is no error: the daemon runs.
+func parsed(text string) (v versions.Version, isUnversioned bool, err error) {
+	v, err = versions.ParseOutput(text)
+	if _, is := errors.AsType[*versions.UnversionedError](err); is {
+		return versions.Version{}, true, nil
+	}
+	return v, false, err
 }
 
 // Metadata is what a daemon reported of itself when it last started.
 type Metadata struct {
-	Daemon  Daemon
+	Daemon Daemon
+	// Version is zero if it has not reported itself, or is a development build without one.
 	Version versions.Version
+	// Unversioned means that it has reported itself, as a development build without a version.
+	Unversioned bool `json:",omitempty"`
 	// Pod is its pod. Empty for a daemon that runs in none.
 	Pod string
 }
@@ -145,11 +161,10 @@ func (a metadataAnswer) read() ([]Metadata, error) {
 		}
 		one := Metadata{Daemon: Daemon{ID: id}, Pod: m.Pod}
 		if m.Version != "" { // none has been reported by a daemon that never started
-			v, err := versions.ParseOutput(m.Version)
-			if err != nil {
+			var err error
+			if one.Version, one.Unversioned, err = parsed(m.Version); err != nil {
 				return nil, err
 			}
-			one.Version = v
 		}
 		out = append(out, one)
 	}

@@ -12,6 +12,8 @@ import (
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/cephtest"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/status"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
@@ -92,6 +94,46 @@ func TestKindHoldsARemovedPolicy(t *testing.T) {
 	r.until("the rest", 15*time.Minute, r.settled("18"))
 }
 
+// TestKindHoldsARemovedVersion does not take an upgrade for done whose version, or the policy without one, is removed half way.
+func TestKindHoldsARemovedVersion(t *testing.T) {
+	for name, tc := range map[string]struct{ begin, remove func(*cephv1.Cluster) }{
+		"the version": {
+			begin:  func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" },
+			remove: func(c *cephv1.Cluster) { c.Spec.CephVersion = nil },
+		},
+		"the policy of a cluster without a version": {
+			begin: func(c *cephv1.Cluster) {
+				c.Spec.CephVersion = nil
+				c.Spec.UpgradePolicy = &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: "ceph:18"}, Components: []cephv1.Component{"mon"}}
+			},
+			remove: func(c *cephv1.Cluster) { c.Spec.UpgradePolicy = nil },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.edit(tc.begin)
+			r.step()
+			r.until("the monitors", 10*time.Minute, func() bool { return r.versions()["mon"] == "18" })
+			r.edit(tc.remove)
+			r.step()
+			r.until("the hold", 5*time.Minute, func() bool { return r.entry().State == cephupgrade.PolicyRemoved })
+			r.started()
+			for range 60 {
+				r.step()
+			}
+			if started := r.started(); len(started) > 0 || r.condition(status.VersionSettled) != "False" {
+				t.Errorf("started %v, VersionSettled is %s", started, r.condition(status.VersionSettled))
+			}
+			if text := r.message(lifecycle.Ready); !strings.Contains(text, "To finish, set spec.cephVersion.image to an image of 18.2.7. To stay here, set spec.upgradePolicy") {
+				t.Errorf("shown %q", text)
+			}
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion = &cephv1.CephVersion{Image: "ceph:18"} })
+			r.step()
+			r.until("the rest", 15*time.Minute, r.settled("18"))
+		})
+	}
+}
+
 // TestKindWaits names what it waits for, replaces no further daemon, and goes on by itself.
 func TestKindWaits(t *testing.T) {
 	boom := cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr, Summary: "boom"}
@@ -144,7 +186,16 @@ func TestKindWaits(t *testing.T) {
 				})
 			},
 			end:   func(r *rig) { r.ceph.Do(func(c *simulated.Cluster) { c.Faults = nil }) },
-			state: cephupgrade.AwaitingOkToStop, want: "Ceph answers for osd.",
+			state: cephupgrade.AwaitingOkToStop, want: "Ceph answers for osd.0: Denied: not now. Bring back the OSDs",
+		},
+		"a pool of one copy": {
+			begin: func(r *rig) {
+				r.ceph.Do(func(c *simulated.Cluster) { c.Pools = []simulated.Pool{{PGs: 8, Size: 1, MinSize: 1}} })
+			},
+			end: func(r *rig) {
+				r.ceph.Do(func(c *simulated.Cluster) { c.Pools = []simulated.Pool{{PGs: 8, Size: 3, MinSize: 2}} })
+			},
+			state: cephupgrade.AwaitingOkToStop, want: "a pool whose size equals its min_size needs one more copy: ceph osd pool set <pool> size <copies>",
 		},
 		"a gateway that an administrator stopped": {
 			begin: func(r *rig) { r.scale("rook-ceph-rgw-store-a", 0) },
@@ -195,6 +246,22 @@ func TestKindWaits(t *testing.T) {
 	}
 }
 
+// TestKindWarnsOfOutageEntries names the entries of the annotation that have no effect.
+func TestKindWarnsOfOutageEntries(t *testing.T) {
+	r := launched(t, "16")
+	for name, tc := range map[string]struct{ entries, want string }{
+		"every type that can be accepted": {"mon, mgr,mds", ""},
+		"a type that cannot be accepted":  {"mon,osd", `the entry "osd" of the annotation detent.dev/accept-outage has no effect: set mon, mgr or mds, whose outage can be accepted`},
+		"no type":                         {strings.Repeat("x", 40), `the entry "` + strings.Repeat("x", 32) + `" of the annotation detent.dev/accept-outage has no effect: set mon, mgr or mds, whose outage can be accepted`},
+		"no entry":                        {"", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{facts.AcceptOutage: tc.entries} })
+			r.until("the warning", time.Minute, func() bool { return r.warning(status.OutageEntry) == tc.want })
+		})
+	}
+}
+
 // scale a Deployment by hand.
 func (r *rig) scale(name string, replicas int32) {
 	r.t.Helper()
@@ -202,4 +269,35 @@ func (r *rig) scale(name string, replicas int32) {
 	r.must(r.client.Get(context.Background(), client.ObjectKey{Namespace: "rook-ceph", Name: name}, d))
 	d.Spec.Replicas = &replicas
 	r.must(r.client.Update(context.Background(), d))
+}
+
+// TestKindKeepsAFilesystemReduced does not raise max_mds while the upgrade of metadata servers waits beyond its deadline: a metadata server of
+// the older release could become active beside one of the newer.
+func TestKindKeepsAFilesystemReduced(t *testing.T) {
+	c := cluster("ceph:16")
+	c.Spec.Filesystems[0].ActiveCount = 2
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	active := func() (n int) {
+		r.ceph.Do(func(c *simulated.Cluster) { n = c.Filesystems[0].MaxMDS })
+		return n
+	}
+	r.until("that the filesystem is complete", time.Minute, func() bool { return active() == 2 })
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+	r.step()
+	r.until("that the filesystem is reduced", 15*time.Minute, func() bool { return active() == 1 })
+	r.ceph.Do(func(c *simulated.Cluster) {
+		c.Raise(cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr})
+	})
+	r.until("the wait", time.Minute, func() bool { return r.entry().State == cephupgrade.AwaitingHealth })
+	r.clock.Step(2 * time.Hour)
+	r.until("that it is stalled", time.Minute, func() bool { return r.condition(lifecycle.Stalled) == "True" })
+	for range 30 {
+		r.step()
+		if active() != 1 {
+			t.Fatalf("max_mds is %d in the middle of the upgrade", active())
+		}
+	}
+	r.ceph.Do(func(c *simulated.Cluster) { c.Clear("TEST_BOOM") })
+	r.until("the rest", 15*time.Minute, func() bool { return r.settled("18")() && active() == 2 })
 }

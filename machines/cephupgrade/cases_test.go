@@ -174,13 +174,14 @@ func (u *upgrade) components() cases.Outcome {
 	switch d := u.decided(); d.Outcome {
 	case decision.Held:
 		out["state"], out["reason"] = "Paused", string(d.Problem.Reason)
+		if d.Problem.Reason == decision.Retargeted {
+			out["reject"] = "until uniform or same major"
+		}
 		if len(u.changed) == 0 {
 			out["downgrade"] = "never"
 		}
 	case decision.Refused:
-		if out["reject"] = string(d.Problem.Reason); d.Problem.Reason == decision.PreviousUnfinished {
-			out["reject"] = "until uniform or same major"
-		}
+		out["reject"] = string(d.Problem.Reason)
 		_, missing, _ := strings.Cut(d.Problem.Message, "without ")
 		missing, _, _ = strings.Cut(missing, ":")
 		list := []any{}

@@ -146,21 +146,24 @@ func (f *Facts) decide(c *Cluster, m *Memory) decision.Decision {
 	s.Daemons = nil
 	for i := range f.Daemons {
 		d := &f.Daemons[i]
-		s.Daemons = append(s.Daemons, decision.Daemon{Name: d.Name, Filesystem: d.Filesystem, Runs: c.runs(d), Newest: d.Newest, Outdated: d.Outdated})
+		one := decision.Daemon{Name: d.Name, Filesystem: d.Filesystem, Runs: c.runs(d), Newest: d.Newest, Outdated: d.Outdated}
+		m, reported := c.metadata(d.Name)
+		one.Unversioned = reported && m.Unversioned
+		s.Daemons = append(s.Daemons, one)
 	}
 	return decision.Decide(s)
 }
 
 // metadata returns what the daemon reported when it last started, and false if it never did.
 func (c *Cluster) metadata(name ceph.Daemon) (ceph.Metadata, bool) {
-	at := slices.IndexFunc(c.Metadata, func(m ceph.Metadata) bool { return m.Daemon == name && !m.Version.IsZero() })
+	at := slices.IndexFunc(c.Metadata, func(m ceph.Metadata) bool { return m.Daemon == name && (!m.Version.IsZero() || m.Unversioned) })
 	if at < 0 {
 		return ceph.Metadata{}, false
 	}
 	return c.Metadata[at], true
 }
 
-// runs returns the version that the daemon runs, or ran last.
+// runs returns the version that the daemon runs, or ran last; zero for a development build without one.
 func (c *Cluster) runs(d *Daemon) versions.Version {
 	if m, reported := c.metadata(d.Name); reported {
 		return m.Version

@@ -124,6 +124,32 @@ func removed(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
 	old(mgrA, mgrB)(f, c, m)
 	f.Spec.Wanted = decision.Image{Name: "ceph:v16", Detected: true, Version: v16}
 }
+
+// development has the daemons launched on a build without a version; those that are named run it.
+func development(names ...ceph.Daemon) change {
+	return func(f *cu.Facts, c *cu.Cluster, _ *cu.Memory) {
+		f.Spec.Wanted = decision.Image{Name: "ceph:dev", Detected: true, AllowUnsupported: true}
+		for _, name := range names {
+			daemon(f, name).Image, daemon(f, name).Launched = "ceph:dev", versions.Version{}
+			for i := range c.Metadata {
+				if c.Metadata[i].Daemon == name {
+					c.Metadata[i].Version, c.Metadata[i].Unversioned = versions.Version{}, true
+				}
+			}
+		}
+	}
+}
+
+// everyone are all daemons.
+func everyone() (names []ceph.Daemon) {
+	f := with()
+	for i := range f.Daemons {
+		names = append(names, f.Daemons[i].Name)
+	}
+	return names
+}
+
+func unnamed(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.Spec.Wanted = decision.Image{} }
 func policy(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
 	f.Spec.Policy = &decision.Policy{Image: f.Spec.Wanted, Components: []ceph.Type{ceph.TypeMon}}
 	f.Spec.Wanted = decision.Image{Name: "ceph:v16", Detected: true, Version: v16}

@@ -169,6 +169,9 @@ var healthy = guard{
 			Table: f.Spec.Table, Major: f.next(&c, &m).target.Version.Major, Component: d.component(), Before: m.Upgrade.Codes,
 			Ignored: health.Ignored(f.IgnoreHealth, m.Upgrade.Attempt), Replacing: f.taken(&c, d.component()),
 		}
+		if text := noUp(&c, d.Step.Daemon); text != "" {
+			return transitions.Deny(text)
+		}
 		if flagged(&c, &m) {
 			gate.Ignored = append(gate.Ignored, "OSD_FLAGS")
 		}
@@ -183,11 +186,6 @@ func (f *Facts) taken(c *Cluster, t ceph.Type) bool {
 		stopped := d.Stopped && t == ceph.TypeMDS
 		return d.Name.Type == t && (stopped || !c.runs(&d).Same(d.Launched))
 	})
-}
-
-// flagged reports whether the flags of OSDs are those that the upgrade set.
-func flagged(c *Cluster, m *Memory) bool {
-	return !slices.ContainsFunc(c.OSDs.OSDs, func(o ceph.OSD) bool { return o.NoOut && !slices.Contains(m.NoOut, o.Daemon().ID) })
 }
 
 // changed says whether the Deployment shows the effect of the step.
@@ -246,6 +244,9 @@ func (d *Daemon) trouble() string {
 // serves says whether the daemon runs what it was launched with, by its own report, and has its role.
 func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
 	if serving, _, _ := c.role(d); !serving {
+		if text := noUp(c, d.Name); text != "" {
+			return transitions.Deny(text)
+		}
 		return transitions.Deny(d.Name.String() + " does not serve yet" + d.trouble())
 	}
 	if d.Name.Type == ceph.TypeMgr { // a standby does not answer

@@ -2,6 +2,8 @@ package cephupgrade
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/machines/cephupgrade/order"
@@ -26,8 +28,44 @@ var stoppable = guard{
 		case answer.Permission == ceph.NoSuchCommand:
 			return transitions.If(c.PGs.Clean())
 		}
-		return transitions.If(answer.Permission == ceph.Permitted, fmt.Sprintf("Ceph answers for %s: %s", d.Step.Daemon, answer.Permission))
+		return transitions.If(answer.Permission == ceph.Permitted, refused(d.Step.Daemon, &answer))
 	},
+}
+
+// refused is what Ceph answers about a daemon that may not be stopped, with its reason and, if it denies, the way out.
+func refused(d ceph.Daemon, answer *ceph.OKToStop) string {
+	text := fmt.Sprintf("Ceph answers for %s: %s", d, answer.Permission)
+	if reason := steady(answer.Reason); reason != "" {
+		text += ": " + reason
+	}
+	if answer.Permission != ceph.Denied {
+		return text
+	}
+	switch d.Type {
+	case ceph.TypeMon:
+		return text + ". Bring the other monitors into the quorum"
+	case ceph.TypeOSD:
+		return text + ". Bring back the OSDs that are down; a pool whose size equals its min_size needs one more copy: ceph osd pool set <pool> size <copies>"
+	case ceph.TypeMDS:
+		return text + ". Add a standby to the filesystem, or bring back the one that is down"
+	case ceph.TypeMgr, ceph.TypeRGW: // Ceph has no question about them
+	}
+	return text
+}
+
+// number is a number that stands by itself.
+var number = regexp.MustCompile(`(^|[\s(])\d+(\s+|$)`)
+
+// maxReason is how many bytes of Ceph's reason are shown.
+const maxReason = 160
+
+// steady returns a reason of Ceph without its numbers, which change with each answer: the status would be written each time.
+func steady(reason string) string {
+	reason = strings.TrimSpace(number.ReplaceAllString(reason, "$1"))
+	if len(reason) > maxReason {
+		reason = strings.ToValidUTF8(reason[:maxReason], "") + "..."
+	}
+	return reason
 }
 
 // unasked reports whether Ceph is not asked: it has no such question, would always deny it, or the daemon does not serve.

@@ -7,6 +7,7 @@ package cephupgrade
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/detent-dev/detent/machines"
@@ -88,7 +89,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			hold(DeadOSD, states.Refusal, "an OSD that is down for good holds up the upgrade: it must be repaired or removed"),
 			hold(AwaitingAdmin, states.Planned, "the components of the policy are done; the others await a decision of the admin"),
 			hold(Refusing, states.Refusal, "the spec asks for a change that is not possible; no daemon changes"),
-			hold(PolicyRemoved, states.Refusal, "daemons are newer than the spec asks for; none is moved back"),
+			hold(PolicyRemoved, states.Refusal, "the spec contradicts what some daemons run already; none is moved back"),
 		},
 		Transitions: []row{
 			{Event: "image-unknown", From: Settled, To: DetectingVersion, NewAttempt: true, When: not(detected, "an image to detect"), Outranks: true, Doc: "the version of a wanted image is not known"},
@@ -100,7 +101,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "nothing-due", From: Preflight, To: Settled, When: not(due, "no daemon that differs"), Outranks: true, Doc: "every daemon is as desired"},
 			{Event: "permitted", From: Preflight, To: RecordingHealth, When: permitted, Awaited: true},
 			{Event: "refused", From: Preflight, To: Refusing, When: not(acceptable, "a spec that is refused"), Doc: "the spec asks for what is not possible"},
-			{Event: "held", From: Preflight, To: PolicyRemoved, When: not(consistent, "daemons that are newer than the spec"), Doc: "daemons would have to be moved back"},
+			{Event: "held", From: Preflight, To: PolicyRemoved, When: not(consistent, "daemons that contradict the spec"), Doc: "daemons have changed already, and the spec neither finishes the change nor keeps it"},
 
 			{Event: "corrected", From: Refusing, To: Preflight, When: acceptable, Awaited: true, Doc: "the reason of the refusal is gone"},
 			{Event: "corrected", From: PolicyRemoved, To: Preflight, When: consistent, Awaited: true, Doc: "the spec agrees with the daemons"},
@@ -167,6 +168,12 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Name: "newest-version", Home: "annotation detent.dev/newest-version of a Deployment", Doc: "the newest version that a daemon was ever started on, written with its image"},
 		},
 	}
+}
+
+// Resting reports whether the lifecycle has stopped in a state of that name: every path to it has restored what was changed for a time.
+func Resting(name string) bool {
+	all := Definition().States
+	return slices.ContainsFunc(all, func(s machines.State[Facts, Data, Effect]) bool { return s.Name == name && s.Resting() })
 }
 
 // target names what the spec asks for. An image that the spec writes otherwise is another target.

@@ -93,6 +93,8 @@ func waiting(c *Cluster, step order.Step) plan {
 		return plan{turn: repair, text: step.Daemon.String() + " is not in the OSD map: if it stays away, it counts as removed from Ceph"}
 	case known && !o.Up && !o.In:
 		return plan{turn: dead, text: fmt.Sprintf("%s is down and out: repair it, or remove it with ceph osd purge", step.Daemon)}
+	case known && !o.Up && noUp(c, step.Daemon) != "":
+		return plan{turn: repair, text: noUp(c, step.Daemon)}
 	case known && !o.Up && (o.NoOut || slices.Contains(c.OSDs.Flags, "noout")):
 		return plan{turn: repair, text: fmt.Sprintf("%s is down, and the flag noout keeps Ceph from marking it out: repair it, or remove the flag", step.Daemon)}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
@@ -38,6 +39,9 @@ func (r *Reconciler) Replace(ctx context.Context, c *cephv1.Cluster, s *observat
 	have, one, err := t.present(name)
 	if err != nil {
 		return err
+	}
+	if s.KeysGone {
+		return fmt.Errorf("replacing %s: its new pod cannot start, because the Secret %s is gone: it is restored first: %w", name, keys.SecretName(c.Name), lifecycle.ErrWait)
 	}
 	if image != "" {
 		to, detected := s.Record.Images[image]

@@ -2,7 +2,6 @@ package children
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -13,17 +12,18 @@ import (
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-var errKeysLost = errors.New("the Secret is gone although the cluster was launched: restore it from a backup, or from the keyrings that ceph auth ls shows")
-
-// keys makes the keys of the daemons that the spec declares, before the first daemon is launched. The Secret has no owner.
+// keys makes the keys of the daemons that the spec declares, before the first daemon is launched, and restores the Secret if it was deleted. It
+// has no owner.
 func (t *scope) keys(ctx context.Context) error {
 	entries := maps.Clone(t.snapshot.Keys)
 	name := keys.SecretName(t.cluster.Name)
 	if entries == nil && t.snapshot.Launched() {
-		return fmt.Errorf("reading the keys in the Secret %s: %w", name, errKeysLost)
+		return observation.KeysLost(t.cluster.Name)
 	}
 	missing := map[string]string{}
 	entities := map[string]string{keys.Admin: keys.Admin, keys.Mon: keys.Mon}
@@ -52,41 +52,40 @@ func (t *scope) keys(ctx context.Context) error {
 		}
 		missing[entry] = keys.Keyring(entity, key)
 	}
-	if len(missing) == 0 {
+	if len(missing) == 0 && !t.snapshot.KeysGone {
 		return nil
 	}
-	fresh := entries == nil
-	if fresh {
+	if entries == nil {
 		entries = map[string]string{}
 	}
 	maps.Copy(entries, missing)
 	entries[keys.SeedEntry] = keys.Seed(entries)
 	defer t.Forget(t.cluster)
-	if err := t.writeKeys(ctx, name, entries, fresh); err != nil {
+	if err := t.writeKeys(ctx, name, entries); err != nil {
 		return err
 	}
 	t.snapshot.Keys = entries
 	return nil
 }
 
-func (t *scope) writeKeys(ctx context.Context, name string, entries map[string]string, fresh bool) error {
+func (t *scope) writeKeys(ctx context.Context, name string, entries map[string]string) error {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: t.cluster.Namespace, Labels: render.Labels(t.cluster.Name)}}
-	if !fresh {
-		if err := t.Live.Get(ctx, types.NamespacedName{Namespace: t.cluster.Namespace, Name: name}, secret); err != nil {
-			return fmt.Errorf("reading the keys of the cluster: %w", err)
-		}
-		for entry, text := range secret.Data { // a key that exists is never replaced by another one
-			switch key, known := keys.KeyOf(string(text)); {
-			case entry == keys.SeedEntry || !known:
-			case strings.HasPrefix(entry, keys.OSDEntryPrefix) && entries[entry] != "":
-				entity, _, _ := strings.Cut(strings.TrimPrefix(entries[entry], "["), "]")
-				entries[entry] = keys.Keyring(entity, key)
-			default:
-				entries[entry] = string(text)
-			}
-		}
-		entries[keys.SeedEntry] = keys.Seed(entries)
+	err := t.Live.Get(ctx, types.NamespacedName{Namespace: t.cluster.Namespace, Name: name}, secret)
+	fresh := lifecycle.ObjectMissing(err)
+	if err != nil && !fresh {
+		return fmt.Errorf("reading the keys of the cluster: %w", err)
 	}
+	for entry, text := range secret.Data { // a key that exists is never replaced by another one
+		switch key, known := keys.KeyOf(string(text)); {
+		case entry == keys.SeedEntry || !known:
+		case strings.HasPrefix(entry, keys.OSDEntryPrefix) && entries[entry] != "":
+			entity, _, _ := strings.Cut(strings.TrimPrefix(entries[entry], "["), "]")
+			entries[entry] = keys.Keyring(entity, key)
+		default:
+			entries[entry] = string(text)
+		}
+	}
+	entries[keys.SeedEntry] = keys.Seed(entries)
 	secret.Data = map[string][]byte{}
 	for entry, text := range entries {
 		secret.Data[entry] = []byte(text)

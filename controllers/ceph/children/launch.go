@@ -5,17 +5,15 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/connection"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
-	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 func (t *scope) monServices(ctx context.Context) error {
@@ -196,7 +194,7 @@ func (t *scope) create(ctx context.Context) error {
 	return nil
 }
 
-// filesystem creates a filesystem, and sets its numbers of metadata servers while no upgrade changes them. Ceph would miss standbys that
+// filesystem creates a filesystem, and sets its numbers of metadata servers while no upgrade has reduced them. Ceph would miss standbys that
 // are not declared.
 func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, want *cephv1.FilesystemSpec) error {
 	at := slices.IndexFunc(exist, func(f ceph.Filesystem) bool { return f.Name == want.Name })
@@ -205,7 +203,7 @@ func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, want *c
 		return err
 	}
 	have, active, standbys := &exist[at], int(want.ActiveCount), int(want.StandbyCount)
-	if have.MaxMDS == active && have.StandbysWanted == standbys || meta.IsStatusConditionTrue(t.cluster.Status.Conditions, lifecycle.Reconciling) {
+	if have.MaxMDS == active && have.StandbysWanted == standbys || !observation.Resting(t.cluster) {
 		return nil
 	}
 	_, err := t.send(ctx, connection.Command{Counts: &connection.Counts{Filesystem: want.Name, Active: active, Standbys: standbys}})

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -40,7 +39,7 @@ type Collector struct {
 	Live client.Reader
 
 	mu   sync.Mutex
-	keys map[types.UID]map[string]string
+	keys map[types.UID]heldKeys
 	// records are the last ones that were read, to restore one that was deleted.
 	records map[types.UID]*record.Record
 	judged  map[types.UID]judged
@@ -56,8 +55,7 @@ func (o *Collector) Collect(ctx context.Context, c *cephv1.Cluster, request life
 	}
 	o.remember(c, s)
 	o.lack(c.UID, s)
-	var err error
-	if s.Keys, err = o.secret(ctx, c, s.Record); err != nil {
+	if err := o.secret(ctx, c, s, request); err != nil {
 		return s, err
 	}
 	s.Endpoint = connection.Endpoint{Name: client.ObjectKeyFromObject(c), UID: c.UID}
@@ -178,44 +176,12 @@ func (o *Collector) remember(c *cephv1.Cluster, s *Snapshot) {
 	o.records[c.UID] = s.Record
 }
 
-// secret returns the entries of the Secret with the keys. They are read once in a process, because nothing else changes them.
-func (o *Collector) secret(ctx context.Context, c *cephv1.Cluster, r *record.Record) (map[string]string, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if known := o.keys[c.UID]; known != nil || r == nil {
-		return maps.Clone(known), nil
-	}
-	found := &corev1.Secret{}
-	err := o.Live.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: keys.SecretName(c.Name)}, found)
-	if lifecycle.ObjectMissing(err) {
-		return nil, nil
-	} else if err != nil {
-		return nil, fmt.Errorf("reading the keys of the cluster: %w", err)
-	}
-	entries := map[string]string{}
-	for name, value := range found.Data {
-		entries[name] = string(value)
-	}
-	if o.keys == nil {
-		o.keys = map[types.UID]map[string]string{}
-	}
-	o.keys[c.UID] = entries
-	return maps.Clone(entries), nil
-}
-
-// Forget makes the Secret of a cluster be read again: it was written, or the cluster was deleted.
-func (o *Collector) Forget(object types.UID) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.keys, object)
-}
-
 // Cleanup releases what the process holds for a deleted cluster.
 func (o *Collector) Cleanup(object types.UID) {
-	o.Forget(object)
 	o.System.Drop(object)
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	delete(o.keys, object)
 	delete(o.records, object)
 	delete(o.judged, object)
 	delete(o.lacking, object)
@@ -223,10 +189,15 @@ func (o *Collector) Cleanup(object types.UID) {
 
 var errNotLaunched = errors.New("the cluster is not launched yet")
 
-// ask reads the requested facts from Ceph. A cluster of which no daemon was ever launched has no facts.
+// ask reads the requested facts from Ceph. A cluster of which no daemon was ever launched has no facts, and one whose keys are lost cannot be
+// asked.
 func (o *Collector) ask(ctx context.Context, s *Snapshot, request lifecycle.ObserveRequest) {
-	if !s.Launched() || s.Endpoint.Keyring == "" {
+	switch {
+	case !s.Launched():
 		s.unlaunched()
+		return
+	case s.Endpoint.Keyring == "":
+		s.keyless()
 		return
 	}
 	var queries []connection.Query
@@ -297,6 +268,14 @@ func (s *Snapshot) unlaunched() {
 	s.Health = transitions.Unreadable[ceph.Health](errNotLaunched)
 	s.Permission, s.Self = transitions.Unreadable[ceph.OKToStop](errNotLaunched), transitions.Unreadable[versions.Version](errNotLaunched)
 	s.Sessions = transitions.Unreadable[[]ceph.Session](errNotLaunched)
+}
+
+// keyless are the facts of a cluster that was launched and whose keys are lost.
+func (s *Snapshot) keyless() {
+	err := KeysLost(s.Endpoint.Name.Name)
+	s.Cluster, s.Memory = transitions.Unreadable[cephupgrade.Cluster](err), transitions.Unreadable[cephupgrade.Memory](err)
+	s.Health, s.Permission = transitions.Unreadable[ceph.Health](err), transitions.Unreadable[ceph.OKToStop](err)
+	s.Self, s.Sessions = transitions.Unreadable[versions.Version](err), transitions.Unreadable[[]ceph.Session](err)
 }
 
 // Runs returns the record of a daemon with the image of its Deployment. An image that an admin wrote there and that was never detected

@@ -31,6 +31,8 @@ type Snapshot struct {
 	RecordObject *corev1.ConfigMap
 	// Keys are the entries of the Secret with the keys; nil if there is none. They are secret.
 	Keys map[string]string
+	// KeysGone means that the Secret was deleted, or entries of it were: Keys are those that this process has read from it.
+	KeysGone bool
 	// Declared are the daemons of the spec. An OSD has its number if Ceph has assigned one.
 	Declared []daemons.Daemon
 	// Unused are the OSDs of the spec that were removed from Ceph, by the name that they had. They are not declared.

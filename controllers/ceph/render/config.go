@@ -108,7 +108,8 @@ func MonService(c *cephv1.Cluster, d ceph.Daemon) *corev1.Service {
 	}
 }
 
-// StoreService returns the Service of an object store.
+// StoreService returns the Service of an object store. It finds the port of each gateway by its name: after a change of the port, a gateway
+// listens on the one from before until it is replaced.
 func StoreService(c *cephv1.Cluster, s *cephv1.ObjectStoreSpec) *corev1.Service {
 	labels := Labels(c.Name)
 	labels[labelStore] = s.Name
@@ -116,10 +117,13 @@ func StoreService(c *cephv1.Cluster, s *cephv1.ObjectStoreSpec) *corev1.Service 
 		ObjectMeta: metav1.ObjectMeta{Name: c.Name + "-rgw-" + s.Name, Namespace: c.Namespace, Labels: labels},
 		Spec: corev1.ServiceSpec{
 			Selector: map[string]string{LabelCluster: c.Name, labelStore: s.Name},
-			Ports:    []corev1.ServicePort{{Name: "http", Port: s.Port, TargetPort: intstr.FromInt32(s.Port), Protocol: corev1.ProtocolTCP}},
+			Ports:    []corev1.ServicePort{{Name: portHTTP, Port: s.Port, TargetPort: intstr.FromString(portHTTP), Protocol: corev1.ProtocolTCP}},
 		},
 	}
 }
+
+// portHTTP is the name of the port of gateways.
+const portHTTP = "http"
 
 // labelStore is on the pods of the gateways of an object store, and labelFilesystem on those of the metadata servers of a filesystem.
 const (

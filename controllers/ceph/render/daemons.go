@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -20,7 +21,7 @@ func (d *daemon) mon() {
 	mark := d.directory() + "/formatted"
 	exists := fmt.Sprintf(`test -e %s/store.db && { test -e %s || test "$(cat %s/format)" != %s; }`, d.directory(), mark, recordDir, record.FormatAllowed)
 	// The monmap has the names of all monitors: one of monitors without names ends with an assertion at its first election.
-	d.format(exists, fmt.Sprintf("rm -rf %s/*\nset -f\nmonmaptool --create --clobber --fsid %s $(cat /etc/ceph/%s) /tmp/monmap\n"+
+	d.format(finds(exists), fmt.Sprintf("rm -rf %s/*\nset -f\nmonmaptool --create --clobber --fsid %s $(cat /etc/ceph/%s) /tmp/monmap\n"+
 		"ceph-mon --mkfs --id=%s --monmap=/tmp/monmap --public-addr=%s\nsync\ntouch %s", d.directory(), d.Record.FSID, monmapKey, d.Name.ID, self, mark))
 	d.main.Command = []string{"ceph-mon", "--foreground", "--id=" + d.Name.ID, "--public-addr=" + self, "--public-bind-addr=$(POD_IP)"}
 	d.main.Ports = []corev1.ContainerPort{
@@ -64,7 +65,7 @@ func (d *daemon) osd() {
 		d.main.Command = append(d.main.Command, crushLocation("$(NODE_NAME)"))
 		d.on(d.Node)
 		d.hostData(d.Path)
-		d.format("test -e "+d.directory()+"/ready", mkfs)
+		d.format(finds("test -e "+d.directory()+"/ready"), mkfs)
 		return
 	}
 	d.portable()
@@ -73,7 +74,7 @@ func (d *daemon) osd() {
 		return
 	}
 	d.data(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(d.Cluster.Name, d.Slot)}})
-	d.format("test -e "+d.directory()+"/ready", mkfs)
+	d.format(finds("test -e "+d.directory()+"/ready"), mkfs)
 }
 
 // crushLocation is the argument with the location of an OSD. Without it the OSD would move to a host with the name of its pod.
@@ -100,10 +101,29 @@ func (d *daemon) device(uuid string) {
 		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(d.Cluster.Name, d.Slot)},
 	}})
 	d.main.VolumeDevices = []corev1.VolumeDevice{{Name: "block", DevicePath: blockDevice}}
-	prime := fmt.Sprintf("ceph-bluestore-tool prime-osd-dir --dev %s --path %s --no-mon-config && ln -snf %s %s/block", blockDevice, d.directory(), blockDevice, d.directory())
-	d.format(fmt.Sprintf("ceph-bluestore-tool show-label --dev %s > /dev/null 2>&1 && %s", blockDevice, prime),
-		fmt.Sprintf("ceph-osd --mkfs --id=%s --osd-uuid=%s --no-mon-config --osd-data=%s --bluestore-block-path=%s --bluestore-block-create=false", d.Name.ID, uuid, d.directory(), blockDevice))
+	d.format(d.findLabel(), fmt.Sprintf("ceph-osd --mkfs --id=%s --osd-uuid=%s --no-mon-config --osd-data=%s --bluestore-block-path=%s --bluestore-block-create=false", d.Name.ID, uuid, d.directory(), blockDevice))
 	d.pod.InitContainers[len(d.pod.InitContainers)-1].VolumeDevices = d.main.VolumeDevices
+}
+
+// findLabel is the script that makes the directory of an OSD from the label of its block device. That there is no label counts only if the
+// tool ran and the beginning of the device was read: by the tool alone, a device that cannot be read looks like one that is empty. Of what
+// the tool prints the last line is shown, because the others begin with the time.
+func (d *daemon) findLabel() string {
+	return strings.NewReplacer("DEVICE", blockDevice, "DIRECTORY", d.directory(), "NAME", d.Name.String()).Replace(strings.TrimSpace(`
+stop() { echo "the block device of NAME cannot be used: $(echo "$text" | tail -n 1)"; exit 1; }
+code=0
+text=$(ceph-bluestore-tool show-label --dev DEVICE 2>&1) || code=$?
+if [ $code = 0 ]; then
+  text=$(ceph-bluestore-tool prime-osd-dir --dev DEVICE --path DIRECTORY --no-mon-config 2>&1) || stop
+  ln -snf DEVICE DIRECTORY/block
+  exit 0
+fi
+if [ $code -gt 125 ]; then stop; fi
+said=$text
+text=$(head -c 22 DEVICE 2>&1 > /tmp/label) || stop
+text=$said
+if [ "$(tr -d '\0' < /tmp/label)" = "bluestore block device" ]; then stop; fi
+`))
 }
 
 func (d *daemon) mds() {
@@ -115,7 +135,7 @@ func (d *daemon) mds() {
 
 func (d *daemon) rgw() {
 	d.main.Command = []string{"radosgw", "--foreground", "--name=client.rgw." + d.Name.ID, fmt.Sprintf("--rgw-frontends=beast port=%d", d.Port)}
-	d.main.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: d.Port, Protocol: corev1.ProtocolTCP}}
+	d.main.Ports = []corev1.ContainerPort{{Name: portHTTP, ContainerPort: d.Port, Protocol: corev1.ProtocolTCP}}
 	// The Service forgets the pod before the process ends: new requests would otherwise be refused while other gateways serve.
 	d.main.Lifecycle = stopsAfter(3)
 }

@@ -128,14 +128,18 @@ const (
 	StorageLostMarker = "StorageLost:"
 )
 
-// format adds the init container that makes the data of the daemon, once. Data that has been lost is not made again: several monitors
-// with new data would found another cluster.
-func (d *daemon) format(exists, mkfs string) {
+// finds is the beginning of a script that makes data: nothing is made if the condition holds.
+func finds(condition string) string { return "if " + condition + "; then exit 0; fi" }
+
+// format adds the init container that makes the data of the daemon, once. The script find ends with success if there is data, and with
+// another code than ExitStorage if that cannot be said. Data that has been lost is not made again: several monitors with new data would
+// found another cluster.
+func (d *daemon) format(find, mkfs string) {
 	d.pod.Volumes = append(d.pod.Volumes, corev1.Volume{Name: volumeStore, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 		LocalObjectReference: corev1.LocalObjectReference{Name: record.Name(d.Cluster.Name)}, Items: []corev1.KeyToPath{{Key: record.FormatKey(d.Name), Path: "format"}},
 	}}})
 	script := strings.Join([]string{
-		"if " + exists + "; then exit 0; fi",
+		find,
 		`if [ "$(cat ` + recordDir + `/format)" != ` + string(record.FormatAllowed) + ` ]; then echo "` + StorageLostMarker + ` the data of ` + d.Name.String() + ` is gone"; exit ` + strconv.Itoa(ExitStorage) + `; fi`,
 		mkfs,
 	}, "\n")

@@ -88,37 +88,49 @@ func equal[T any](a, b *T, same func(a, b T) bool) bool {
 	return same(*a, *b)
 }
 
-// runs returns the version that a daemon reported. A gateway reports none: it is ready on the version of its image, or runs none.
-func runs(s *observation.Snapshot, m *cephupgrade.Cluster, d ceph.Daemon) versions.Version {
+// runs returns the version that a daemon reported, and false if it reported none yet. A gateway reports none: it is ready on the version of its
+// image, or runs none. The version of a development build is zero.
+func runs(s *observation.Snapshot, m *cephupgrade.Cluster, d ceph.Daemon) (v versions.Version, reported bool) {
 	if d.Type == ceph.TypeRGW {
-		if pod, of := s.Pods[d], s.Deployments[d]; pod != nil && of != nil && render.Current(pod, of) && observation.Ready(pod) {
-			return s.Runs(d).Version
+		pod, of := s.Pods[d], s.Deployments[d]
+		if pod == nil || of == nil || !render.Current(pod, of) || !observation.Ready(pod) {
+			return versions.Version{}, false
 		}
-		return versions.Version{}
+		return s.Runs(d).Version, true
 	}
 	for _, one := range m.Metadata {
 		if one.Daemon == d {
-			return one.Version
+			return one.Version, one.Unversioned || !one.Version.IsZero()
 		}
 	}
-	return versions.Version{}
+	return versions.Version{}, false
 }
 
-// version shows the oldest version that a daemon runs.
+// development is shown for a build that reports no version.
+const development = "development"
+
+func shown(v versions.Version) string {
+	if v.IsZero() {
+		return development
+	}
+	return v.String()
+}
+
+// version shows the oldest version that a daemon runs. A development build is shown if no daemon runs another one.
 func version(c *cephv1.Cluster, s *observation.Snapshot, m *cephupgrade.Cluster) {
-	var oldest versions.Version
+	var oldest *versions.Version
 	var image string
 	for _, d := range s.Record.Names() {
-		v := runs(s, m, d)
-		if v.IsZero() || !oldest.IsZero() && v.Compare(oldest) >= 0 {
+		v, reported := runs(s, m, d)
+		if !reported || oldest != nil && (v.IsZero() || !oldest.IsZero() && v.Compare(*oldest) >= 0) {
 			continue
 		}
-		if oldest, image = v, ""; s.Runs(d).Version.Same(v) {
+		if oldest, image = &v, ""; s.Runs(d).Version.Same(v) {
 			image = s.Runs(d).Reference
 		}
 	}
-	if !oldest.IsZero() {
-		c.Status.Version = &cephv1.VersionStatus{Image: image, Version: oldest.String()}
+	if oldest != nil {
+		c.Status.Version = &cephv1.VersionStatus{Image: image, Version: shown(*oldest)}
 	}
 }
 
@@ -133,11 +145,11 @@ func components(c *cephv1.Cluster, s *observation.Snapshot, m *cephupgrade.Clust
 				continue
 			}
 			one.Total++
-			v := runs(s, m, d)
-			if v.IsZero() {
+			v, reported := runs(s, m, d)
+			if !reported {
 				continue
 			}
-			one.Versions = append(one.Versions, v.String())
+			one.Versions = append(one.Versions, shown(v))
 			if target, changes := decided.Targets[t]; !changes || v.Same(target.Version) {
 				one.Done++
 			}
@@ -209,7 +221,7 @@ func versionSettled(c *cephv1.Cluster, spec *decision.Situation) metav1.Conditio
 	switch v := c.Status.Version; {
 	case v == nil:
 		out.Reason, out.Message = "NotLaunched", "no daemon has reported its version yet"
-	case spec.Wanted.Name != "" && v.Version != spec.Wanted.Version.String():
+	case spec.Wanted.Name != "" && v.Version != shown(spec.Wanted.Version):
 		out.Message = "a daemon runs " + v.Version
 	default:
 		out.Status, out.Reason = metav1.ConditionTrue, "Settled"

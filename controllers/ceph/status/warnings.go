@@ -26,6 +26,9 @@ const OSDRemoved = "OSDRemoved"
 // ImageSetByHand is the reason of the Warning about daemons whose image an administrator set in their Deployment.
 const ImageSetByHand = "ImageSetByHand"
 
+// OutageEntry is the reason of the Warning about entries of the annotation detent.dev/accept-outage that have no effect.
+const OutageEntry = "OutageEntryWithoutEffect"
+
 // warnings are the conditions about what is unusual and stops nothing, one for each reason.
 func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	var lost, unused []string
@@ -38,7 +41,22 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	}
 	out := warn(warn(nil, StorageLost, lost), OSDRemoved, unused)
 	out = warn(out, ImageSetByHand, byHand(c, s))
+	out = warn(out, OutageEntry, withoutEffect(c, s))
 	return append(out, unusual(c, s)...)
+}
+
+// maxEntry is how many bytes of an entry of an annotation are shown.
+const maxEntry = 32
+
+// withoutEffect names the entries that accept an outage that cannot be accepted.
+func withoutEffect(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
+	for _, t := range facts.Spec(c, s).AcceptedOutage {
+		if entry := string(t); !slices.Contains(decision.Outages(), t) {
+			entry = strings.ToValidUTF8(entry[:min(len(entry), maxEntry)], "")
+			texts = append(texts, fmt.Sprintf("the entry %q of the annotation %s has no effect: set mon, mgr or mds, whose outage can be accepted", entry, facts.AcceptOutage))
+		}
+	}
+	return texts
 }
 
 // byHand names the daemons whose image an administrator set in their Deployment, while that is neither known as what they ran nor as what they

@@ -11,15 +11,11 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// maxGap is the number of releases by which Ceph may be upgraded at once. The monitors of the newer release refuse more, and have
-// changed their data by then.
-const maxGap = 2
-
 // Decide decides on the version of every daemon. The rules on versions apply only if a version changes; whether an outage is accepted
 // also applies if daemons are replaced for another reason.
 func Decide(s Situation) Decision {
 	d := Decision{Outcome: Permitted}
-	for _, rule := range []func(*Situation, *Decision) bool{images, components, targets, moved, permitted, retargeted, gap, released, survival} {
+	for _, rule := range []func(*Situation, *Decision) bool{images, components, targets, uniform, moved, permitted, retargeted, gap, released, survival} {
 		if !rule(&s, &d) {
 			d.Targets = nil
 			return d
@@ -226,62 +222,8 @@ func (s *Situation) restarts(d *Decision, t ceph.Type) bool {
 	return slices.ContainsFunc(s.Daemons, func(m Daemon) bool { return m.Name.Type == t && !m.Runs.Same(d.Targets[t].Version) })
 }
 
-// retargeted: every daemon runs what the upgrade began from, its target, or an earlier patch of its target.
-func retargeted(s *Situation, d *Decision) bool {
-	if !d.changes() {
-		return true
-	}
-	var others []string
-	for _, m := range s.Daemons {
-		target, moves := d.Targets[m.Name.Type]
-		switch {
-		case !moves || m.Runs.IsZero() || m.Runs.Same(d.From) || m.Runs.Same(target.Version) || m.Runs.Major == target.Version.Major:
-		case m.Runs.Same(d.To): // another target of this spec
-		default:
-			others = append(others, fmt.Sprintf("%s (%s)", m.Name, m.Runs))
-		}
-	}
-	if len(others) == 0 {
-		return true
-	}
-	return d.end(Held, Retargeted, "%s run neither %s nor %s: finish the change that has begun before another release is asked for", cut(others), d.From, d.To)
-}
-
-// gap: the change skips neither more than Ceph allows nor a release that is supported.
-func gap(s *Situation, d *Decision) bool {
-	if !d.changes() || d.To.IsZero() {
-		return true
-	}
-	if d.To.Major-d.From.Major > maxGap {
-		return d.end(Refused, TooFar, "Ceph cannot be changed from %s to %s at once: the most is two releases. Upgrade to an image of a release in between first", s.Table.Describe(d.From), s.Table.Describe(d.To))
-	}
-	allow := s.Wanted.AllowUnsupported || s.policyApplies() && s.Policy.Image.AllowUnsupported
-	if skipped, ok := s.Table.Next(d.From.Major, d.To.Major); !ok && !allow {
-		return d.end(Refused, SkippedRelease, "the change from %s to %s skips %s: upgrade to it first. To skip it anyway, set allowUnsupported to true", s.Table.Describe(d.From), s.Table.Describe(d.To), skipped)
-	}
-	return true
-}
-
-// released: the previous upgrade was finished.
-func released(s *Situation, d *Decision) bool {
-	if !d.changes() || d.To.IsZero() {
-		return true
-	}
-	if !s.Released.Known {
-		return d.end(Undecided, ReleasesUnknown, "the releases that the cluster requires have not been read")
-	}
-	oldest := d.To.Major - maxGap
-	osd, known := s.Table.Named(s.Released.OSD)
-	switch {
-	case !known:
-		return d.end(Refused, PreviousUnfinished, "the cluster requires the release %q of OSDs, which is not known", s.Released.OSD)
-	case osd.Major < oldest:
-		return d.end(Refused, PreviousUnfinished, "require_osd_release is %s, which is too old for %s: finish the previous upgrade with ceph osd require-osd-release", s.Released.OSD, s.Table.Describe(d.To))
-	case s.Released.Mon < oldest:
-		return d.end(Refused, PreviousUnfinished, "min_mon_release is %d, which is too old for %s: finish the previous upgrade of all monitors", s.Released.Mon, s.Table.Describe(d.To))
-	}
-	return true
-}
+// Outages are the types of daemons whose outage can be accepted. Ceph itself is asked about OSDs, and a gateway interrupts nothing else.
+func Outages() []ceph.Type { return []ceph.Type{ceph.TypeMon, ceph.TypeMgr, ceph.TypeMDS} }
 
 // survival: clients are served while one daemon is replaced, or the outage is accepted.
 func survival(s *Situation, d *Decision) bool {
@@ -295,7 +237,7 @@ func survival(s *Situation, d *Decision) bool {
 	replaced := map[ceph.Type]bool{}
 	for _, m := range s.Daemons {
 		target, moves := d.Targets[m.Name.Type]
-		if m.Runs.IsZero() {
+		if m.Runs.IsZero() && !m.Unversioned {
 			continue
 		}
 		counts[m.Name.Type]++

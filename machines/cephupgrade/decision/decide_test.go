@@ -87,6 +87,9 @@ func accepts(types ...ceph.Type) func(*decision.Situation) {
 
 func unsupported(s *decision.Situation) { s.Wanted.AllowUnsupported = true }
 
+// unnamed removes the version of the cluster.
+func unnamed(s *decision.Situation) { s.Wanted = decision.Image{} }
+
 // without removes daemons by their names or types.
 func without(names ...string) func(*decision.Situation) {
 	return func(s *decision.Situation) {
@@ -133,7 +136,7 @@ func TestDecide(t *testing.T) {
 		"an upgrade that has begun, to a later patch": {cluster("16.2.15", "18.2.7", on("18.2.4", "mon", "mgr.a")), all18},
 		"a daemon that never started":                 {cluster("16.2.15", "18.2.7", on("", "osd.2")), all18},
 		"a new cluster":                               {cluster("", "18.2.7", released("", 0)), all18},
-		"no version is wanted, and the cluster runs":  {cluster("17.2.7", "17.2.7", change(func(s *decision.Situation) { s.Wanted = decision.Image{} })), ""},
+		"no version is wanted, and the cluster runs":  {cluster("17.2.7", "17.2.7", unnamed), ""},
 		"a filesystem without gateways":               {cluster("16.2.15", "18.2.7", without("rgw")), all18},
 
 		"three releases at once":                        {cluster("16.2.15", "19.2.3"), "Refused TooFar"},
@@ -155,26 +158,41 @@ func TestDecide(t *testing.T) {
 		"an older patch release, half way, status lost": {cluster("18.2.7", "18.2.4", on("18.2.4", "mon")), "Held PolicyRemoved"},
 		"a daemon ran a newer major once":               {cluster("16.2.15", "16.2.15", change(func(s *decision.Situation) { s.Daemons[5].Newest = version("18.2.7") })), "Refused Downgrade"},
 
-		"the policy changes the monitors only":           {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon")), "mon 18.2.7, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
-		"the order of the components has no meaning":     {cluster("16.2.15", "16.2.15", policy("18.2.7", "mgr", "mon")), "mon 18.2.7, mgr 18.2.7, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
-		"a component is added while it runs":             {cluster("16.2.15", "16.2.15", on("18.2.7", "mon"), policy("18.2.7", "mon", "mgr")), "mon 18.2.7, mgr 18.2.7, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
-		"OSDs without monitors and managers":             {cluster("16.2.15", "16.2.15", policy("18.2.7", "osd")), "Refused ComponentOrder"},
-		"metadata servers do not need gateways":          {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon", "mgr", "osd", "mds")), "mon 18.2.7, mgr 18.2.7, osd 18.2.7, rgw 16.2.15, mds 18.2.7"},
-		"a component that does not exist":                {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon", "nfs")), "Refused UnknownComponent"},
-		"no components":                                  {cluster("16.2.15", "16.2.15", policy("18.2.7")), "mon 16.2.15, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
-		"the policy without a version of the cluster":    {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon"), change(func(s *decision.Situation) { s.Wanted = decision.Image{} })), "mon 18.2.7"},
-		"the policy is removed half way":                 {cluster("16.2.15", "16.2.15", on("18.2.7", "mon")), "Held PolicyRemoved"},
-		"the policy is removed before it began":          {cluster("16.2.15", "16.2.15"), "mon 16.2.15, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
-		"a component is removed half way":                {cluster("16.2.15", "16.2.15", on("18.2.7", "mon", "mgr"), policy("18.2.7", "mon")), "Held PolicyRemoved"},
-		"the policy is removed after the last daemon":    {cluster("18.2.7", "16.2.15"), "Refused Downgrade"},
-		"the policy equals the version, by another name": {cluster("16.2.15", "18.2.7", on("18.2.7", "mon"), policy("18.2.7", "osd"), change(func(s *decision.Situation) { s.Wanted.Name = "ceph:v18" })), all18},
+		"the policy changes the monitors only":                           {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon")), "mon 18.2.7, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
+		"the order of the components has no meaning":                     {cluster("16.2.15", "16.2.15", policy("18.2.7", "mgr", "mon")), "mon 18.2.7, mgr 18.2.7, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
+		"a component is added while it runs":                             {cluster("16.2.15", "16.2.15", on("18.2.7", "mon"), policy("18.2.7", "mon", "mgr")), "mon 18.2.7, mgr 18.2.7, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
+		"OSDs without monitors and managers":                             {cluster("16.2.15", "16.2.15", policy("18.2.7", "osd")), "Refused ComponentOrder"},
+		"metadata servers do not need gateways":                          {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon", "mgr", "osd", "mds")), "mon 18.2.7, mgr 18.2.7, osd 18.2.7, rgw 16.2.15, mds 18.2.7"},
+		"a component that does not exist":                                {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon", "nfs")), "Refused UnknownComponent"},
+		"no components":                                                  {cluster("16.2.15", "16.2.15", policy("18.2.7")), "mon 16.2.15, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
+		"the policy without a version of the cluster":                    {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon"), unnamed), "mon 18.2.7"},
+		"the policy is removed half way":                                 {cluster("16.2.15", "16.2.15", on("18.2.7", "mon")), "Held PolicyRemoved"},
+		"the policy is removed before it began":                          {cluster("16.2.15", "16.2.15"), "mon 16.2.15, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
+		"a component is removed half way":                                {cluster("16.2.15", "16.2.15", on("18.2.7", "mon", "mgr"), policy("18.2.7", "mon")), "Held PolicyRemoved"},
+		"the policy is removed after the last daemon":                    {cluster("18.2.7", "16.2.15"), "Refused Downgrade"},
+		"the version is removed half way":                                {cluster("16.2.15", "18.2.7", on("18.2.7", "mon"), unnamed), "Held MixedVersions"},
+		"a component is removed half way, and no version of the cluster": {cluster("16.2.15", "16.2.15", on("18.2.7", "mon", "mgr"), policy("18.2.7", "mon"), unnamed), "Held MixedVersions"},
+		"the version is removed, and a daemon never started":             {cluster("16.2.15", "18.2.7", on("", "osd.2"), unnamed), ""},
+		"the version is removed, and the policy is done":                 {cluster("16.2.15", "16.2.15", on("18.2.7", "mon"), policy("18.2.7", "mon"), unnamed), "mon 18.2.7"},
+		"the policy equals the version, by another name":                 {cluster("16.2.15", "18.2.7", on("18.2.7", "mon"), policy("18.2.7", "osd"), change(func(s *decision.Situation) { s.Wanted.Name = "ceph:v18" })), all18},
 
-		"another major half way":                      {cluster("18.2.7", "20.1.0", on("19.2.3", "mon"), unsupported, released("reef", 18)), "Held Retargeted"},
-		"require_osd_release is stale":                {cluster("16.2.15", "18.2.7", released("octopus", 16)), "Refused PreviousUpgradeUnfinished"},
-		"min_mon_release is stale":                    {cluster("16.2.15", "18.2.7", released("pacific", 15)), "Refused PreviousUpgradeUnfinished"},
-		"require_osd_release is not known":            {cluster("16.2.15", "18.2.7", released("zebra", 16)), "Refused PreviousUpgradeUnfinished"},
-		"the cluster cannot be read":                  {cluster("16.2.15", "18.2.7", change(func(s *decision.Situation) { s.Released.Known = false })), "Undecided ReleasesUnknown"},
-		"the cluster cannot be read, nothing changes": {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Released.Known = false })), all18},
+		"another major half way":                          {cluster("18.2.7", "20.1.0", on("19.2.3", "mon"), unsupported, released("reef", 18)), "Held Retargeted"},
+		"another major, and others stay on the older one": {cluster("16.2.15", "16.2.15", on("18.2.7", "mon", "mgr", "osd"), policy("19.2.3", "mon", "mgr", "osd"), released("reef", 18)), "Held Retargeted"},
+		"another major, and others stay without a version of the cluster": {cluster("16.2.15", "16.2.15", on("18.2.7", "mon", "mgr", "osd"), policy("19.2.3", "mon", "mgr", "osd"), released("reef", 18),
+			unnamed), "Held Retargeted"},
+		"another major after the monitors":              {cluster("18.2.7", "18.2.7", on("19.2.3", "mon"), policy("20.1.0", "mon"), released("reef", 18)), "Held Retargeted"},
+		"another major after the monitors, accepted":    {cluster("18.2.7", "18.2.7", on("19.2.3", "mon"), policy("20.1.0", "mon"), released("reef", 18), unsupported), "Held Retargeted"},
+		"another major for the rest":                    {cluster("18.2.7", "20.1.0", on("19.2.3", "mon"), policy("19.2.3", "mon"), released("reef", 18), unsupported), "Held Retargeted"},
+		"a later patch of the policy":                   {cluster("16.2.15", "16.2.15", on("18.2.4", "mon", "mgr", "osd"), policy("18.2.7", "mon", "mgr", "osd"), released("reef", 18)), "mon 18.2.7, mgr 18.2.7, osd 18.2.7, rgw 16.2.15, mds 16.2.15"},
+		"a later patch of those that stay":              {cluster("16.2.14", "16.2.15", on("18.2.7", "mon"), policy("18.2.7", "mon")), "mon 18.2.7, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
+		"the rest follows the policy":                   {cluster("16.2.15", "18.2.7", on("18.2.7", "mon", "mgr", "osd"), policy("18.2.7", "mon", "mgr", "osd"), released("reef", 18)), all18},
+		"a patch skips a release that others stay on":   {cluster("18.2.7", "18.2.7", on("20.1.0", "mon"), policy("20.1.1", "mon"), released("reef", 18)), "Refused SkippedRelease"},
+		"those that stay are too old for a later patch": {cluster("16.2.15", "16.2.15", on("19.2.0", "mon"), policy("19.2.3", "mon"), released("quincy", 17)), "Refused TooFar"},
+		"require_osd_release is stale":                  {cluster("16.2.15", "18.2.7", released("octopus", 16)), "Refused PreviousUpgradeUnfinished"},
+		"min_mon_release is stale":                      {cluster("16.2.15", "18.2.7", released("pacific", 15)), "Refused PreviousUpgradeUnfinished"},
+		"require_osd_release is not known":              {cluster("16.2.15", "18.2.7", released("zebra", 16)), "Refused PreviousUpgradeUnfinished"},
+		"the cluster cannot be read":                    {cluster("16.2.15", "18.2.7", change(func(s *decision.Situation) { s.Released.Known = false })), "Undecided ReleasesUnknown"},
+		"the cluster cannot be read, nothing changes":   {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Released.Known = false })), all18},
 
 		"one monitor":                               {cluster("16.2.15", "18.2.7", without("mon.b", "mon.c")), "Refused OutageNotAccepted"},
 		"two monitors":                              {cluster("16.2.15", "18.2.7", without("mon.c")), "Refused OutageNotAccepted"},
@@ -191,8 +209,12 @@ func TestDecide(t *testing.T) {
 		"the image is not Ceph": {cluster("16.2.15", "18.2.7", change(func(s *decision.Situation) {
 			s.Wanted.Problem = transitions.Problemf("NotCeph", "the image is not Ceph")
 		})), "Refused NotCeph"},
-		"a development build":           {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} })), "Refused UnversionedBuild"},
-		"a development build, accepted": {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} }), unsupported), "mon , mgr , osd , rgw , mds , UnsupportedAccepted"},
+		"a development build": {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} })), "Refused UnversionedBuild"},
+		"a monitor of three runs a development build": {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) {
+			s.Wanted.Version, s.Daemons[1].Runs, s.Daemons[1].Unversioned = versions.Version{}, versions.Version{}, true
+		}), unsupported), "mon , mgr , osd , rgw , mds , UnsupportedAccepted"},
+		"a monitor of three never started, and a development build is wanted": {cluster("18.2.7", "18.2.7", on("", "mon.b"), change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} }), unsupported), "Refused OutageNotAccepted"},
+		"a development build, accepted":                                       {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} }), unsupported), "mon , mgr , osd , rgw , mds , UnsupportedAccepted"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -219,11 +241,15 @@ func TestDecideMessages(t *testing.T) {
 		"missing components": {cluster("16.2.15", "16.2.15", policy("18.2.7", "osd", "mds")), "spec.upgradePolicy.components has osd, mds without mon, mgr: add what is missing, because it must change first"},
 		"the policy was removed": {cluster("16.2.15", "16.2.15", on("18.2.7", "mon", "mgr.a")),
 			"mon.a, mon.b, mon.c and 1 others run 18.2.7 reef, and the spec asks for 16.2.15 pacific: no daemon is moved back. To finish, set spec.cephVersion.image to an image of 18.2.7. To stay here, set spec.upgradePolicy to that image with the components mon, mgr"},
+		"the version was removed": {cluster("16.2.15", "18.2.7", on("18.2.7", "mon", "mgr.a"), unnamed),
+			"spec.cephVersion.image is not set, and the daemons run several versions: mon.a, mon.b, mon.c and 1 others run 18.2.7 reef, mgr.b, osd.0, osd.1 and 4 others run an older one. To finish, set spec.cephVersion.image to an image of 18.2.7. To stay here, set spec.upgradePolicy to that image with the components mon, mgr"},
 		"a downgrade": {cluster("18.2.7", "16.2.15", without("mgr", "osd", "rgw", "mds")),
 			"mon.a, mon.b, mon.c were started on 18.2.7 reef: their data cannot be used by an older release. Set spec.cephVersion.image to an image of 18.2.7 or later"},
 		"an outage": {cluster("16.2.15", "18.2.7", without("mon.b", "mon.c", "mgr.b", "mds.myfs-b")),
 			"1 monitors have no majority without one; the manager has no standby; the filesystem myfs has no standby: add daemons, or accept the outage with the annotation detent.dev/accept-outage, such as mon,mgr,mds"},
 		"another major half way": {cluster("18.2.7", "20.1.0", on("19.2.3", "mon.a"), unsupported), "mon.a (19.2.3) run neither 18.2.7 nor 20.1.0: finish the change that has begun before another release is asked for"},
+		"another major than that of daemons that stay": {cluster("16.2.15", "16.2.15", without("mgr", "osd", "mds"), on("18.2.7", "mon"), policy("19.2.3", "mon", "mgr", "osd"), released("reef", 18)),
+			"mon.a runs 18.2.7 and is to change to 19.2.3 squid, while rgw.store.a (16.2.15) stay: finish the change from 16.2.15 pacific to 18.2.7 reef before another release is asked for. To finish it, set spec.cephVersion.image to an image of 18.2.7, and remove spec.upgradePolicy"},
 		"a default image that cannot be had": {cluster("", "12.2.7", func(s *decision.Situation) {
 			s.Wanted.Default, s.Wanted.Problem = true, transitions.Problemf("ImagePullFailed", "the image ceph/ceph:v12.2.7 cannot be pulled")
 		}), "the image ceph/ceph:v12.2.7 cannot be pulled. It is the default image: set spec.cephVersion.image. Supported are 14 nautilus, 16 pacific, 18 reef, 19 squid, 20 tentacle"},

@@ -58,8 +58,10 @@ type Daemon struct {
 	Name ceph.Daemon
 	// Filesystem of a metadata server.
 	Filesystem string
-	// Runs is the version that it runs, or ran last; zero if it never started.
+	// Runs is the version that it runs, or ran last; zero if it never started, or is Unversioned.
 	Runs versions.Version
+	// Unversioned means that it runs a development build without a version.
+	Unversioned bool
 	// Newest is the newest version that it was ever started on, by its record; zero if it never started.
 	Newest versions.Version
 	// Outdated is true if its pod differs from the desired one for another reason than the version.
@@ -99,7 +101,7 @@ type Decision struct {
 	Warnings []transitions.Problem
 	// Targets is the image of each type. A type that stays on what it runs is missing.
 	Targets map[ceph.Type]Image
-	// From is the oldest version that runs, and To the version of the change; both are zero if no version changes.
+	// From is the oldest version of the daemons that change, and To the version of the change; both are zero if no version changes.
 	From, To versions.Version
 }
 
@@ -110,6 +112,7 @@ const (
 	UnknownComponent    transitions.Reason = "UnknownComponent"
 	ComponentOrder      transitions.Reason = "ComponentOrder"
 	PolicyRemoved       transitions.Reason = "PolicyRemoved"
+	MixedVersions       transitions.Reason = "MixedVersions"
 	Retargeted          transitions.Reason = "Retargeted"
 	Downgrade           transitions.Reason = "Downgrade"
 	TooFar              transitions.Reason = "TooFar"

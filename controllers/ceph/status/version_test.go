@@ -1,0 +1,66 @@
+package status_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/status"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// TestProjectShowsVersions shows what two monitors report, and whether that is what the spec asks for.
+func TestProjectShowsVersions(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	table, err := versions.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v18 := versions.Version{Major: 18, Minor: 2, Patch: 7}
+	type want struct {
+		Version  string
+		Versions []string
+		Done     int32
+		Settled  string
+	}
+	for name, tc := range map[string]struct {
+		wanted versions.Version
+		a, b   ceph.Metadata
+		want   want
+	}{
+		"a release":                     {v18, ceph.Metadata{Version: v18}, ceph.Metadata{Version: v18}, want{"18.2.7", []string{"18.2.7"}, 2, "True"}},
+		"one has not reported itself":   {v18, ceph.Metadata{Version: v18}, ceph.Metadata{}, want{"18.2.7", []string{"18.2.7"}, 1, "True"}},
+		"a development build":           {versions.Version{}, ceph.Metadata{Unversioned: true}, ceph.Metadata{Unversioned: true}, want{"development", []string{"development"}, 2, "True"}},
+		"half way to a development one": {versions.Version{}, ceph.Metadata{Unversioned: true}, ceph.Metadata{Version: v18}, want{"18.2.7", []string{"18.2.7", "development"}, 1, "False"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a, b := ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMon, ID: "b"}
+			tc.a.Daemon, tc.b.Daemon = a, b
+			one := record.Daemon{Image: "ceph:wanted", Reference: "ceph:wanted@sha256:a", Version: tc.wanted}
+			s := &observation.Snapshot{
+				Now: noon, Table: table, Cluster: transitions.Known(cephupgrade.Cluster{Metadata: []ceph.Metadata{tc.a, tc.b}}, noon),
+				Health: transitions.Known(ceph.Health{Status: ceph.HealthOK}, noon), Memory: transitions.Known(cephupgrade.Memory{}, noon),
+				Record: &record.Record{
+					Daemons: map[string]record.Daemon{"mon.a": one, "mon.b": one},
+					Images:  map[string]record.Image{"ceph:wanted": {Reference: "ceph:wanted@sha256:a", Version: tc.wanted}},
+				},
+			}
+			c := &cephv1.Cluster{Spec: cephv1.ClusterSpec{CephVersion: &cephv1.CephVersion{Image: "ceph:wanted", AllowUnsupported: true}}}
+			conditions := status.Project(c, s, lifecycle.ProjectRequest{})
+			settled := meta.FindStatusCondition(conditions, status.VersionSettled)
+			got := want{c.Status.Version.Version, c.Status.Ceph.Components[0].Versions, c.Status.Ceph.Components[0].Done, string(settled.Status)}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}

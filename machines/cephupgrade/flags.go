@@ -1,0 +1,42 @@
+package cephupgrade
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/detent-dev/detent/clients/ceph"
+)
+
+// flagged reports whether the flags of OSDs are those that the upgrade set: noout of single OSDs.
+func flagged(c *Cluster, m *Memory) bool {
+	return len(c.OSDs.Groups) == 0 && !slices.ContainsFunc(c.OSDs.OSDs, func(o ceph.OSD) bool {
+		return len(o.Flags) > 0 || o.NoOut && !slices.Contains(m.NoOut, o.Daemon().ID)
+	})
+}
+
+// noUp is why a flag keeps the OSD from coming up once it is down, with the way out; empty if none does, and for a daemon of another type.
+// Whether an OSD is in a CRUSH node or a device class is not known, so that a flag of any counts.
+func noUp(c *Cluster, osd ceph.Daemon) string {
+	if osd.Type != ceph.TypeOSD {
+		return ""
+	}
+	keeps := func(remedy string) string {
+		return fmt.Sprintf("the flag %s keeps %s from coming up again: remove it with ceph osd %s", ceph.NoUp, osd, remedy)
+	}
+	if slices.Contains(c.OSDs.Flags, ceph.NoUp) {
+		return keeps("unset " + ceph.NoUp)
+	}
+	if o, _ := c.osd(osd); slices.Contains(o.Flags, ceph.NoUp) {
+		return keeps("unset-group " + ceph.NoUp + " " + osd.String())
+	}
+	var groups []string
+	for group, flags := range c.OSDs.Groups {
+		if slices.Contains(flags, ceph.NoUp) {
+			groups = append(groups, group)
+		}
+	}
+	if len(groups) == 0 {
+		return ""
+	}
+	return keeps("unset-group " + ceph.NoUp + " " + slices.Min(groups))
+}
