@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
@@ -58,13 +59,22 @@ func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Obse
 		if removal != observation.Stays || stays && n.Recorded && (n.Record.Stop || n.Record.Draining > 0) {
 			f.Nodes = append(f.Nodes, kraftscaledown.Node{
 				ID: n.ID, Pod: n.PodName, Wanted: stays, Runs: v.RunsAsBroker(n), Stopped: n.Record.Stop,
-				Ending: n.Record.Stop && !(removal == observation.Leaves && n.Entry.Exists), Draining: n.Record.Draining, Held: held(v, n.ID),
+				Ending: n.Record.Stop && !(removal == observation.Leaves && n.Entry.Exists), Down: down(n, v.Now), Draining: n.Record.Draining, Held: held(v, n.ID),
 			})
 		}
 	}
 	slices.Reverse(f.Nodes) // the highest id first
 	f.Refusal = controllersStay(v)
 	return f
+}
+
+// downAfter exceeds the time that a node usually takes for a restart.
+const downAfter = 2 * time.Minute
+
+// down reports whether the node's pod has not been ready for longer than a restart takes. A pod that does not exist is created at once,
+// and counts from then on.
+func down(n *observation.Node, now time.Time) bool {
+	return n.Pod.Exists && !n.Pod.Ready && !n.Pod.UnreadySince.IsZero() && !now.Before(n.Pod.UnreadySince.Add(downAfter))
 }
 
 // held returns the number of partitions that have a replica on the broker; nil if it is not known now.
