@@ -14,6 +14,14 @@ func (f *Facts) down(n *Node) bool {
 	return n.Down && known && (!found || b.Fencing == kafka.Fenced)
 }
 
+// neverStarted reports whether no broker was ever started on the storage of the node: its record says so, and Kafka, which lists fenced
+// brokers, does not list it. A process that starts later is found by the checks after the stop.
+func (f *Facts) neverStarted(n *Node) bool {
+	brokers, known := f.Brokers.Get()
+	_, found := brokers.Find(n.ID)
+	return n.Unused && known && brokers.FencingReported && !found
+}
+
 // another reports whether another broker that leaves answers, and can be drained or removed.
 func (f *Facts) another(id int32) bool {
 	for i := range f.Nodes {

@@ -28,6 +28,8 @@ func TestScaleDownNodes(t *testing.T) {
 	runs := kraftscaledown.Node{ID: 1, Pod: "c-p-1", Runs: true}
 	down := runs
 	down.Down = true
+	unused := runs
+	unused.Unused = true
 	for name, tc := range map[string]struct {
 		change func(*observation.Node)
 		want   kraftscaledown.Node
@@ -36,6 +38,10 @@ func TestScaleDownNodes(t *testing.T) {
 		"a pod that may be restarting":               {change: unready(downAfter - time.Second), want: runs},
 		"a pod that is not ready for long":           {change: unready(downAfter), want: down},
 		"a pod that is to be created from its entry": {change: func(n *observation.Node) { n.Pod = observation.Pod{} }, want: runs},
+		"a node that never started":                  {change: func(n *observation.Node) { n.Record.Format, n.Record.Version = record.FormatAllowed, "" }, want: unused},
+		"a node that Kafka was never seen to list":   {change: func(n *observation.Node) { n.Record.Format = record.FormatAllowed }, want: unused},
+		"a node whose lost data was given up":        {change: func(n *observation.Node) { n.Record.Format, n.Record.Volumes = record.FormatAllowed, []int32{0} }, want: runs},
+		"a node whose record cannot be read":         {change: func(n *observation.Node) { n.Record.Format, n.RecordBroken = record.FormatAllowed, true }, want: runs},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := leavingNode()
