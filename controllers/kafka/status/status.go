@@ -55,7 +55,7 @@ func Project(k *kafkav1beta2.Kafka, v *observation.Snapshot, request lifecycle.P
 	}
 	decided := decide(k, v)
 	settled := versionSettled(k, v, &decided)
-	own := []metav1.Condition{settled, podsReady(v), componentsReady(k, v), volumesExpanded(v)}
+	own := []metav1.Condition{settled, podsReady(v), changesPermitted(v), componentsReady(k, v), volumesExpanded(v)}
 	succeeded := !slices.ContainsFunc(own, func(c metav1.Condition) bool { return c.Status != metav1.ConditionTrue })
 	if succeeded && request.Applied && atRest(&s.Status) {
 		s.OperatorLastSuccessfulVersion = v.Options.OperatorVersion
