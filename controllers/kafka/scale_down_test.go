@@ -315,6 +315,39 @@ func TestScaleDownIsCancelled(t *testing.T) {
 	}
 }
 
+// The release of a node marks its claim and is interrupted. If the node is desired again, the claim is its own again: its storage can be
+// replaced, and it is found if only the claims are left.
+func TestScaleDownIsCancelledDuringTheRelease(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	r.scale("broker", 2)
+	r.deny = func(verb string, o client.Object) error {
+		if verb == "delete" && o.GetName() == podLeaving {
+			return apierrors.NewForbidden(corev1.Resource("configmaps"), podLeaving, errInjected)
+		}
+		return nil
+	}
+	released := func() bool {
+		claim := &corev1.PersistentVolumeClaim{}
+		r.must(r.get(claim, claimLeaving))
+		return claim.Annotations[labels.Released] == "true"
+	}
+	r.leaving(reconciler, 14)
+	if !released() || !r.exists(&corev1.ConfigMap{}, record.Name(podLeaving)) {
+		t.Fatalf("the release was not interrupted: %+v", r.lifecycle(observation.LifecycleScaleDown))
+	}
+	r.deny = nil
+	r.scale("broker", 3)
+	r.kafka.unregistered = nil
+	r.leaving(reconciler, 14)
+	if !r.exists(&corev1.Pod{}, podLeaving) {
+		t.Fatal("the pod is not back")
+	}
+	v := r.snapshot(false)
+	if got := v.ClaimsOf(v.Node(2)); released() || len(got) != 1 || !v.Node(2).HasClaims {
+		t.Errorf("the claim is still released: %v", got)
+	}
+}
+
 // Wiped statuses remove nothing and lose no id: the records say which broker leaves and which was stopped.
 func TestScaleDownContinuesAfterWipedStatuses(t *testing.T) {
 	r, reconciler := settledOnThree(t)
