@@ -59,7 +59,10 @@ func (k *kafkaSide) Reassignments(context.Context) (kafkaclient.Reassignments, e
 }
 
 // BrokerConfigs reports that nothing is configured.
-func (k *kafkaSide) BrokerConfigs(context.Context, int32) (kafkaclient.Configs, error) {
+func (k *kafkaSide) BrokerConfigs(_ context.Context, broker int32) (kafkaclient.Configs, error) {
+	if slices.Contains(k.silent, broker) {
+		return nil, errInjected
+	}
 	return kafkaclient.Configs{}, k.err
 }
 
@@ -83,7 +86,8 @@ func (r *rig) leaving(reconciler reconcile.Reconciler, passes int) {
 		})
 		for i := range r.kafka.brokers.Brokers {
 			b := &r.kafka.brokers.Brokers[i]
-			if err := r.get(&corev1.Pod{}, observation.PodName("my-cluster", "broker", b.ID)); err != nil {
+			err := r.get(&corev1.Pod{}, observation.PodName("my-cluster", "broker", b.ID))
+			if err != nil || slices.Contains(r.kafka.silent, b.ID) {
 				b.Fencing = kafkaclient.Fenced
 			}
 		}
