@@ -86,6 +86,8 @@ type rig struct {
 	refuse func(*corev1.Pod) error
 	// deny is the answer of the API server to a write that it rejects, if it is set.
 	deny func(verb string, o client.Object) error
+	// unscheduled reports whether no host takes the pod.
+	unscheduled func(pod string) bool
 	// fail may refuse a write before it is done; lose loses its answer after it was done.
 	fail, lose func(write string) bool
 }
@@ -250,6 +252,13 @@ func (r *rig) kubelet() {
 		if len(pod.Status.ContainerStatuses) > 0 {
 			continue
 		}
+		if r.unscheduled != nil && r.unscheduled(pod.Name) {
+			pod.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{
+				Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "no host has enough memory",
+			}}}
+			r.must(r.client.Status().Update(context.Background(), &pod))
+			continue
+		}
 		pod.Status.Phase = corev1.PodRunning
 		at := metav1.NewTime(r.clock.Now())
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "kafka", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: at}}}}
@@ -404,6 +413,8 @@ type kafkaSide struct {
 	refuseToUnregister error
 	// refuse is the answer for one broker, if it is set.
 	refuse func(id int32) error
+	// silent are brokers that do not answer themselves.
+	silent []int32
 	// refuseToMove is the answer to a request to move replicas.
 	refuseToMove error
 	// static are the configurations that brokers were started with, own those that one of them has for itself, and altered the dynamic

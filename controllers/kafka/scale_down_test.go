@@ -37,6 +37,9 @@ const (
 // LogDirs reports as many replicas as the metadata.
 func (k *kafkaSide) LogDirs(_ context.Context, broker int32) (kafkaclient.LogDirs, error) {
 	k.asked = append(k.asked, fmt.Sprint("log directories ", broker))
+	if slices.Contains(k.silent, broker) {
+		return kafkaclient.LogDirs{}, errInjected
+	}
 	dir := kafkaclient.LogDir{Path: "/data", Replicas: k.partitions.Replicas[broker]}
 	return kafkaclient.LogDirs{Broker: broker, Dirs: []kafkaclient.LogDir{dir}}, k.err
 }
@@ -56,7 +59,10 @@ func (k *kafkaSide) Reassignments(context.Context) (kafkaclient.Reassignments, e
 }
 
 // BrokerConfigs reports that nothing is configured.
-func (k *kafkaSide) BrokerConfigs(context.Context, int32) (kafkaclient.Configs, error) {
+func (k *kafkaSide) BrokerConfigs(_ context.Context, broker int32) (kafkaclient.Configs, error) {
+	if slices.Contains(k.silent, broker) {
+		return nil, errInjected
+	}
 	return kafkaclient.Configs{}, k.err
 }
 
@@ -80,7 +86,8 @@ func (r *rig) leaving(reconciler reconcile.Reconciler, passes int) {
 		})
 		for i := range r.kafka.brokers.Brokers {
 			b := &r.kafka.brokers.Brokers[i]
-			if err := r.get(&corev1.Pod{}, observation.PodName("my-cluster", "broker", b.ID)); err != nil {
+			err := r.get(&corev1.Pod{}, observation.PodName("my-cluster", "broker", b.ID))
+			if err != nil || slices.Contains(r.kafka.silent, b.ID) {
 				b.Fencing = kafkaclient.Fenced
 			}
 		}
@@ -145,6 +152,61 @@ func TestScaleDownRemovesAnEmptyBroker(t *testing.T) {
 	r.leaving(reconciler, 8)
 	if diff := cmp.Diff([]int32{0, 1, 6}, r.ids("broker")); diff != "" {
 		t.Errorf("ids after the pool has grown, where the id of a kept disk is not used (-want +got):\n%s", diff)
+	}
+}
+
+// A pool has grown, and its new pods cannot be scheduled. They hold nothing, although they do not say so.
+func TestScaleDownRevertsAFailedScaleUp(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	r.unscheduled = func(pod string) bool { return pod == "my-cluster-broker-6" || pod == "my-cluster-broker-7" }
+	r.kafka.silent = []int32{6, 7}
+	r.scale("broker", 5)
+	r.leaving(reconciler, 6)
+	if !r.exists(&corev1.Pod{}, "my-cluster-broker-6") || !r.exists(&corev1.Pod{}, "my-cluster-broker-7") {
+		t.Fatal("the pool has not grown")
+	}
+	r.scale("broker", 3)
+	r.leaving(reconciler, 25)
+	if got := r.state(observation.LifecycleScaleDown); got != kraftscaledown.Steady {
+		t.Errorf("state %s, want Steady: %+v", got, r.lifecycle(observation.LifecycleScaleDown))
+	}
+	for _, pod := range []string{"my-cluster-broker-6", "my-cluster-broker-7"} {
+		if r.exists(&corev1.Pod{}, pod) || r.exists(&corev1.ConfigMap{}, record.Name(pod)) {
+			t.Errorf("%s or its record is left", pod)
+		}
+	}
+	if diff := cmp.Diff([]int32{0, 1, 2}, r.ids("broker")); diff != "" {
+		t.Errorf("ids of the pool (-want +got):\n%s", diff)
+	}
+}
+
+// A pod of a failed scale-up starts while it is being stopped. What it has got in the meantime brings it back.
+func TestScaleDownKeepsABrokerThatStartsMeanwhile(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	r.unscheduled = func(pod string) bool { return pod == "my-cluster-broker-6" }
+	r.kafka.silent = []int32{6}
+	r.scale("broker", 4)
+	r.leaving(reconciler, 6)
+	r.scale("broker", 3)
+	for range 10 {
+		if r.record("my-cluster-broker-6").Stop {
+			break
+		}
+		r.must(pass(t, reconciler, r.key))
+		r.clock.Step(20 * time.Second)
+	}
+	if !r.record("my-cluster-broker-6").Stop {
+		t.Fatalf("the node was not stopped: %+v", r.lifecycle(observation.LifecycleScaleDown))
+	}
+	r.unscheduled = nil
+	r.kubelet()
+	r.kafka.partitions = kafkaclient.Partitions{Total: 1, Replicas: map[int32]int{6: 1}}
+	r.leaving(reconciler, 10)
+	if got := r.record("my-cluster-broker-6"); got.Stop || !got.Leaving {
+		t.Errorf("record %+v", got)
+	}
+	if !r.exists(&corev1.Pod{}, "my-cluster-broker-6") || len(r.kafka.unregistered) > 0 {
+		t.Error("the pod is gone, or its broker was unregistered")
 	}
 }
 
@@ -254,6 +316,39 @@ func TestScaleDownIsCancelled(t *testing.T) {
 	}
 	if diff := cmp.Diff([]int32{0, 1, 2}, r.ids("broker")); diff != "" {
 		t.Errorf("ids of the pool (-want +got):\n%s", diff)
+	}
+}
+
+// The release of a node marks its claim and is interrupted. If the node is desired again, the claim is its own again: its storage can be
+// replaced, and it is found if only the claims are left.
+func TestScaleDownIsCancelledDuringTheRelease(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	r.scale("broker", 2)
+	r.deny = func(verb string, o client.Object) error {
+		if verb == "delete" && o.GetName() == podLeaving {
+			return apierrors.NewForbidden(corev1.Resource("configmaps"), podLeaving, errInjected)
+		}
+		return nil
+	}
+	released := func() bool {
+		claim := &corev1.PersistentVolumeClaim{}
+		r.must(r.get(claim, claimLeaving))
+		return claim.Annotations[labels.Released] == "true"
+	}
+	r.leaving(reconciler, 14)
+	if !released() || !r.exists(&corev1.ConfigMap{}, record.Name(podLeaving)) {
+		t.Fatalf("the release was not interrupted: %+v", r.lifecycle(observation.LifecycleScaleDown))
+	}
+	r.deny = nil
+	r.scale("broker", 3)
+	r.kafka.unregistered = nil
+	r.leaving(reconciler, 14)
+	if !r.exists(&corev1.Pod{}, podLeaving) {
+		t.Fatal("the pod is not back")
+	}
+	v := r.snapshot(false)
+	if got := v.ClaimsOf(v.Node(2)); released() || len(got) != 1 || !v.Node(2).HasClaims {
+		t.Errorf("the claim is still released: %v", got)
 	}
 }
 

@@ -4,8 +4,11 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/status"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -59,6 +62,50 @@ func TestComponentsReady(t *testing.T) {
 	k.Spec.KafkaExporter = nil
 	r.must(r.client.Update(t.Context(), k))
 	check("not declared any more", "")
+}
+
+// A change of the controllers that is refused keeps Ready, and the version of the operator, back until the spec is changed back.
+func TestARefusedChangeOfControllersIsNotReady(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pool            string
+		change          func(*kafkav1beta2.KafkaNodePool)
+		reason, message string
+	}{
+		"a pool of controllers grows": {
+			pool: "controller", change: func(p *kafkav1beta2.KafkaNodePool) { p.Spec.Replicas = 3 }, reason: nodeids.ReasonFrozen,
+			message: "KafkaNodePool controller stays at 1 nodes and does not go to 3: the controllers of a cluster that was started are its voters, and a static quorum " +
+				"cannot change them: set spec.replicas back to 1",
+		},
+		"brokers become controllers": {
+			pool: "broker", change: func(p *kafkav1beta2.KafkaNodePool) { p.Spec.Roles = append(p.Spec.Roles, kafkav1beta2.RoleController) }, reason: status.ReasonRolesNotChanged,
+			message: "KafkaNodePool broker declares other roles than my-cluster-broker-0 run with: controllers of a static quorum cannot change, and a broker with " +
+				"partitions is not taken away: set spec.roles back, or make another pool",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := started(t, nil, declaredPool("controller", 1, roleController), declaredPool("broker", 1, roleBroker))
+			w.collector.Options.OperatorVersion = "next-operator"
+			w.reconciler = w.rig.reconciler(t, w.client, w.client)
+			var before kafkav1beta2.KafkaNodePoolSpec
+			w.edit(tc.pool, func(p *kafkav1beta2.KafkaNodePool) { before = *p.Spec.DeepCopy(); tc.change(p) })
+			w.run(20)
+			want := metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: tc.reason, Message: tc.message}
+			if diff := cmp.Diff(want, w.ready(), cmpopts.IgnoreFields(metav1.Condition{}, "LastTransitionTime", "ObservedGeneration")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if got := w.cluster().Status.OperatorLastSuccessfulVersion; got != operatorVersion {
+				t.Errorf("the version of the operator is %s, want %s", got, operatorVersion)
+			}
+			w.edit(tc.pool, func(p *kafkav1beta2.KafkaNodePool) { p.Spec = before })
+			w.run(20)
+			if got := w.ready(); got.Status != metav1.ConditionTrue {
+				t.Errorf("Ready is %s: %s: %s", got.Status, got.Reason, got.Message)
+			}
+			if got := w.cluster().Status.OperatorLastSuccessfulVersion; got != "next-operator" {
+				t.Errorf("the version of the operator is %s, want the next one", got)
+			}
+		})
+	}
 }
 
 // A resource for Strimzi gets warnings about its parts that are not acted on.

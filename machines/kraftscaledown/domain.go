@@ -36,7 +36,12 @@ func Domain() domain.Domain[Facts, roll.Data] {
 	return domain.Domain[Facts, roll.Data]{
 		Base: func() Facts { return domainFacts(now) },
 		Dimensions: []domain.Dimension[Facts]{
-			domain.Of(value{}, node("runs", Node{Runs: true}), node("stopped and runs", Node{Runs: true, Stopped: true}), node("stopped", Node{Stopped: true}),
+			domain.Of(value{}, node("runs", Node{Runs: true}),
+				set("broker 4 may never have started", func(f *Facts) {
+					f.Nodes = []Node{{ID: 4, Pod: domainPod(4), Runs: true, Unused: true}}
+					dirs, _ := f.LogDirs.Get()
+					delete(dirs, 4)
+				}), node("stopped and runs", Node{Runs: true, Stopped: true}), node("stopped", Node{Stopped: true}),
 				node("lost", Node{}), node("stopped and desired again", Node{Wanted: true, Stopped: true}),
 				set("brokers 3 and 4 leave", func(f *Facts) {
 					f.Wanted = []int32{0, 1, 2}

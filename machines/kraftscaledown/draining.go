@@ -1,7 +1,6 @@
 package kraftscaledown
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/detent-dev/detent/clients/kafka"
@@ -104,10 +103,10 @@ func pickDrainOver(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 }
 
 // drainable chooses the broker whose replicas are moved next: the one whose drain was begun, else the first in the order of removal
-// that holds replicas. pickDrainable evaluates it.
+// that holds replicas, one that is down after those that answer. pickDrainable evaluates it.
 var drainable = guard{
 	Name: "broker-to-drain", Doc: "a drain is requested, a broker that leaves holds replicas, and the brokers that stay can keep the replication factor of every topic",
-	Needs: []transitions.Need{roll.NeedPartitions, NeedMoves}, Expected: "a broker to drain",
+	Needs: []transitions.Need{roll.NeedBrokers, roll.NeedPartitions, NeedMoves}, Expected: "a broker to drain",
 }
 
 func pickDrainable(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
@@ -124,7 +123,7 @@ func pickDrainable(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 		switch v := f.unassigned(n); {
 		case v.Answer == transitions.Unknown:
 			verdict = v
-		case v.Answer == transitions.No && first == nil:
+		case v.Answer == transitions.No && (first == nil || f.down(first) && !f.down(n)):
 			first = n
 		}
 	}
@@ -197,63 +196,28 @@ var notDraining = guard{
 	},
 }
 
-// cordonSet is satisfied by a Kafka that does not know cordons.
+// cordonSet is satisfied by a Kafka that does not know cordons. A broker that is down cannot be cordoned, and gets no new replicas as
+// long as others are alive.
 var cordonSet = guard{
-	Name: "broker-cordoned", Doc: "the record says that the selected broker is drained, and it is cordoned if the metadata level permits it (4.3-IV0)",
-	Needs: []transitions.Need{kafkaversion.NeedFeatures, NeedCordons}, Expected: "the broker to report that it is cordoned",
+	Name: "broker-cordoned", Doc: "the record says that the selected broker is drained, and it is cordoned if the metadata level permits it (4.3-IV0) and it is not down",
+	Needs: []transitions.Need{kafkaversion.NeedFeatures, NeedCordons, roll.NeedBrokers}, Expected: "the broker to report that it is cordoned",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.node(m.Node)
 		if n == nil || n.Draining == 0 {
 			return transitions.Deny("the record of " + f.name(m.Node) + " does not say that it is drained")
 		}
-		features, known := f.Features.Get()
-		switch {
+		switch _, known := f.Features.Get(); {
 		case !known:
 			return f.Features.Gap()
-		case features.Level(kafka.MetadataVersion) < kafka.MetadataCordons:
+		case f.cordonless():
 			return transitions.Allow()
 		}
-		return f.cordoned(n)
-	},
-}
-
-var drainEnded = guard{
-	Name: "drain-ended", Doc: "no move takes replicas off the selected broker, it is not cordoned, and its record does not say any more that it is drained",
-	Needs: []transitions.Need{NeedMoves, NeedCordons}, Expected: "the moves to be cancelled and the cordon to be lifted",
-	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
-		n := f.node(m.Node)
-		if n == nil || n.Draining == 0 {
+		v := f.cordoned(n)
+		if v.Answer == transitions.Unknown && f.down(n) {
 			return transitions.Allow()
 		}
-		switch v := f.drainLeft(n); v.Answer {
-		case transitions.Yes:
-			return transitions.Deny("the record of " + n.Pod + " still says that it is drained")
-		default:
-			return v
-		}
+		return v
 	},
-}
-
-// drainLeft says yes once only the record is left of a drain.
-func (f *Facts) drainLeft(n *Node) transitions.Verdict {
-	moves, known := f.Moves.Get()
-	switch pending := len(f.cancellations(n.ID)); {
-	case !known:
-		return f.Moves.Gap()
-	case pending > 0:
-		return transitions.Deny(fmt.Sprintf("%d moves are being cancelled", pending))
-	case moves.Moving.Total > len(moves.Moving.First):
-		return transitions.Verdict{Observed: fmt.Sprintf("only %d of %d reassignments are listed", len(moves.Moving.First), moves.Moving.Total)}
-	}
-	v := f.cordoned(n)
-	switch v.Answer {
-	case transitions.Yes:
-		return transitions.Deny(n.Pod + " is cordoned")
-	case transitions.No:
-		return transitions.Allow()
-	case transitions.Unknown:
-	}
-	return v
 }
 
 // cordon remembers the drain in the record before it changes anything, so that the drain can be ended after a crash.
@@ -272,8 +236,7 @@ var cordon = &machines.Action[Facts, roll.Data, Effect]{
 		case n.Draining == 0:
 			return []Effect{{Drain: &Drain{Broker: n.ID, Partitions: max(1, partitions.Replicas[n.ID])}}}
 		}
-		features, known := f.Features.Get()
-		if !known || features.Level(kafka.MetadataVersion) < kafka.MetadataCordons || f.cordoned(n).Answer != transitions.No {
+		if _, known := f.Features.Get(); !known || f.cordonless() || f.cordoned(n).Answer != transitions.No {
 			return nil
 		}
 		return []Effect{{Cordon: &kafka.Cordon{Broker: n.ID, Cordoned: true}}}
@@ -293,30 +256,6 @@ var moveReplicas = &machines.Action[Facts, roll.Data, Effect]{
 		}
 		if moves := drain.Moves(f.input(m.Node)); len(moves) > 0 {
 			return []Effect{{Move: moves}}
-		}
-		return nil
-	},
-}
-
-// endDrain changes the record last, so that the drain is ended again after a crash.
-var endDrain = &machines.Action[Facts, roll.Data, Effect]{
-	Name: "end-drain", Doc: "cancels the moves off the broker, lifts its cordon, and then deletes the drain from the record",
-	Needs: []transitions.Need{NeedMoves, NeedCordons}, ResolvedBy: NeedMoves,
-	Effects: func(f *Facts, m roll.Data) []Effect {
-		n := f.node(m.Node)
-		if n == nil || n.Draining == 0 || !n.Runs {
-			return nil
-		}
-		left := f.drainLeft(n)
-		if moves := f.cancellations(n.ID); len(moves) > 0 {
-			return []Effect{{Move: moves}}
-		}
-		switch left.Answer {
-		case transitions.Yes:
-			return []Effect{{EndDrain: &n.ID}}
-		case transitions.No:
-			return []Effect{{Cordon: &kafka.Cordon{Broker: n.ID}}}
-		case transitions.Unknown:
 		}
 		return nil
 	},

@@ -24,7 +24,7 @@ func DrainDomain() domain.Domain[Facts, roll.Data] {
 			return f
 		},
 		Dimensions: []domain.Dimension[Facts]{
-			domainDrained(),
+			domainDrained(now),
 			domain.Of(domain.Value[Facts]{}, domain.Value[Facts]{Name: "no drain is requested", Set: func(f *Facts) { f.Drain = false }}),
 			domain.Of(domain.Value[Facts]{}, domain.Value[Facts]{Name: "broker 4 holds replicas", Set: func(f *Facts) { domainHeld(f, now) }},
 				domain.Value[Facts]{Name: "the partitions cannot be read", Set: func(f *Facts) { f.Partitions = transitions.Unreadable[kafka.Partitions](errDomainSilent) }}),
@@ -61,7 +61,7 @@ func DrainDomain() domain.Domain[Facts, roll.Data] {
 }
 
 // domainDrained is broker 4, whose drain is requested, was begun, or is to end.
-func domainDrained() domain.Dimension[Facts] {
+func domainDrained(now time.Time) domain.Dimension[Facts] {
 	node := func(name string, n Node) domain.Value[Facts] {
 		return domain.Value[Facts]{Name: "broker 4 " + name, Set: func(f *Facts) {
 			n.ID, n.Pod = 4, domainPod(4)
@@ -71,7 +71,19 @@ func domainDrained() domain.Dimension[Facts] {
 			}
 		}}
 	}
+	down := func(name string, n Node, others ...Node) domain.Value[Facts] {
+		return domain.Value[Facts]{Name: "broker 4 is down and " + name, Set: func(f *Facts) {
+			domainRegistered("", now, true, kafka.Fenced).Set(f)
+			f.Brokers = transitions.Known(withoutPast(*f), now)
+			n.ID, n.Pod, n.Runs, n.Down = 4, domainPod(4), true, true
+			f.Nodes = append([]Node{n}, others...)
+			f.Wanted = f.Wanted[:4-len(others)]
+			dirs, _ := f.LogDirs.Get()
+			delete(dirs, 4)
+		}}
+	}
 	return domain.Of(node("runs", Node{Runs: true}), node("is drained", Node{Runs: true, Draining: 2}), node("is drained and lost", Node{Draining: 2}),
+		down("leaves", Node{}), down("is drained", Node{Draining: 2}), down("is drained, and broker 3 leaves", Node{Draining: 2}, Node{ID: 3, Pod: domainPod(3), Runs: true}),
 		node("is drained and desired again", Node{Runs: true, Wanted: true, Draining: 2}),
 		domain.Value[Facts]{Name: "brokers 3 and 4 leave", Set: func(f *Facts) {
 			f.Wanted = []int32{0, 1, 2}

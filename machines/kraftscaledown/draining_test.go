@@ -49,6 +49,14 @@ func partition(id int32, wide int) change {
 	}
 }
 
+// down is a broker that neither answers nor is ready, and that Kafka lists as fenced. Its drain was begun if it had partitions then.
+func down(id int32, partitions int) change {
+	return func(f *facts) {
+		with(node{ID: id, Runs: true, Down: true, Draining: partitions})(f)
+		listed(id, kafka.Fenced)(f)
+	}
+}
+
 // moving takes orders-0 off the broker.
 func moving(id int32) change {
 	return func(f *facts) {
@@ -105,6 +113,13 @@ func draining() []row {
 		free(waiting, "a node that was drained cannot come back and holds nothing", of(drain, lost), to("gone-already", kraftscaledown.AwaitingGone, 3)),
 		free(waiting, "a node that was drained cannot come back and holds replicas", of(drain, lost, partition(3, 2)), waits(nil, "broker-empty")),
 
+		free(waiting, "a broker that answers is drained before one that is down", of(drain, down(4, 0), runs(3), partition(4, 2), partition(3, 2)), to("drain-requested", cordoning, 3)),
+		free(waiting, "a broker that is down is drained after the others", of(drain, down(4, 0), partition(4, 2)), to("drain-requested", cordoning, 4)),
+		free(waiting, "a broker that is down was drained", of(drain, down(3, 0)), to("broker-empty", kraftscaledown.StoppingNode, 3)),
+		free(waiting, "a broker that is down holds nothing by the metadata, and no drain is requested", of(down(3, 0)), waits(nil, "broker-empty")),
+		free(waiting, "a broker holds nothing by the metadata, and only its kubelet reports it as down", of(drain, with(node{ID: 3, Runs: true, Down: true}), listed(3, kafka.Unfenced)), waits(nil, "broker-empty")),
+		free(waiting, "a broker holds nothing by the metadata, and only Kafka reports it as down", of(drain, runs(3), listed(3, kafka.Fenced)), waits(nil, "broker-empty")),
+
 		free(refused, "the drain cannot end", of(drain, runs(3), partition(3, 4)), waits(nil, "drain-possible")),
 		free(refused, "the moves cannot be read", of(drain, runs(3), holds(3, 1), movesSilent), waits(nil, "drain-possible")),
 		free(refused, "the partitions cannot be read", of(drain, runs(3), partition(3, 4), partitionsSilent), waits(nil, "drain-possible")),
@@ -124,6 +139,9 @@ func draining() []row {
 		in(cordoning, "the metadata level cannot be read", of(drain, drained(3), cordoned(3, false), featuresSilent), waits(nil, "broker-cordoned")),
 		in(cordoning, "the broker is cordoned", of(drain, drained(3), cordoned(3, true)), to("cordoned", state, 3)),
 		in(cordoning, "Kafka does not know cordons", of(drain, drained(3), cordoned(3, false), beforeCordons), to("cordoned", state, 3)),
+		in(cordoning, "the drain of a broker that is down is remembered", of(drain, down(3, 0), holds(3, 7)), waits(beginDrain(3, 7), "broker-cordoned")),
+		in(cordoning, "a broker that is down cannot be cordoned", of(drain, down(3, 2), partition(3, 2)), to("cordoned", state, 3)),
+		in(cordoning, "whether the broker is down is not known", of(drain, down(3, 2), brokersSilent), waits(nil, "broker-cordoned")),
 		in(cordoning, "the node is desired again", of(drain, again, cordoned(3, true)), to("drain-withdrawn", ending, 3)),
 		in(cordoning, "nothing is left of the node", of(drain), to("drain-withdrawn", ending, 3)),
 
@@ -146,6 +164,26 @@ func draining() []row {
 		in(state, "the check is skipped", of(drain, skip, drained(3), partition(3, 2)), to("drain-withdrawn", ending, 3)),
 		in(state, "the node is desired again", of(drain, again, partition(3, 2)), to("drain-withdrawn", ending, 3)),
 
+		in(state, "replicas are moved off a broker that is down", of(drain, down(3, 2), partition(3, 2)), waits(move(1, 0), "selected-broker-empty")),
+		in(state, "replicas are moved off a broker that Kafka does not list", of(drain, with(node{ID: 3, Runs: true, Down: true, Draining: 2}), partition(3, 2)), waits(move(1, 0), "selected-broker-empty")),
+		in(state, "a broker that is down holds nothing by the metadata", of(drain, down(3, 2)), to("drained", ending, 3)),
+		in(state, "whether a broker that is down holds something is not known", of(drain, down(3, 2), partitionsSilent), waits(nil, "selected-broker-empty")),
+		in(state, "the broker is down, and another one is to be drained", of(drain, down(3, 2), runs(4), partition(3, 2), holds(4, 1)), to("drain-deferred", ending, 3)),
+		in(state, "the broker is down, and another one is empty", of(drain, down(3, 2), runs(4), partition(3, 2), empty(4)), to("drain-deferred", ending, 3)),
+		in(state, "the broker is down, and the disks of another one cannot be read", of(drain, down(3, 2), runs(4), partition(3, 2)), waits(move(1, 0), "selected-broker-empty")),
+		in(state, "the broker is down, and another one as well", of(drain, down(3, 2), down(4, 0), partition(3, 2), holds(4, 1)), waits(move(1, 0), "selected-broker-empty")),
+		in(state, "the broker may be down, and the registrations cannot be read", of(drain, down(3, 2), runs(4), partition(3, 2), holds(4, 1), brokersSilent), waits(nil, "selected-broker-empty")),
+		in(state, "the broker is down, and another one is desired", of(drain, down(3, 2), with(node{ID: 4, Wanted: true, Runs: true, Stopped: true}), partition(3, 2), holds(4, 1)), waits(move(1, 0), "selected-broker-empty")),
+		in(state, "the broker answers, and another one is to be drained", of(drain, drained(3), runs(4), partition(3, 2), holds(4, 1), cordoned(3, true)), waits(move(1, 0), "selected-broker-empty")),
+		in(state, "the drain of a broker that is down is not requested any more", of(down(3, 2), partition(3, 2)), to("drain-withdrawn", ending, 3)),
+
+		in(ending, "moves off a broker that is down are cancelled", of(down(3, 2), partition(3, 2), moving(3)), waits(move(), "drain-ended")),
+		in(ending, "the cordon of a broker that is down is left", of(down(3, 2)), waits(endDrain(3), "drain-ended")),
+		in(ending, "the cordon of a broker that is down and answers is lifted", of(down(3, 2), cordoned(3, true)), waits(setCordon(3, false), "drain-ended")),
+		in(ending, "a broker that is down, and the registrations cannot be read", of(down(3, 2), brokersSilent), waits(nil, "drain-ended")),
+		in(ending, "Kafka does not know cordons", of(again, beforeCordons), waits(endDrain(3), "drain-ended")),
+		in(ending, "the broker does not report a cordon, and the metadata level cannot be read", of(again, featuresSilent), waits(nil, "drain-ended")),
+		in(ending, "the drain of a broker that is down was ended", of(down(3, 0)), want{Event: "drain-ended", To: waiting}),
 		in(ending, "moves are cancelled first", of(again, partition(3, 2), moving(3), cordoned(3, true)), waits(move(), "drain-ended")),
 		in(ending, "the moves cannot be read", of(again, movesSilent, cordoned(3, true)), waits(nil, "drain-ended")),
 		in(ending, "not all reassignments are listed", of(again, manyMoving, cordoned(3, true)), waits(nil, "drain-ended")),

@@ -30,6 +30,11 @@ type Node struct {
 	// Ending is true if a stopped node that runs will not run any more without a further request: its pod is evicted and not
 	// recreated, or is restarted without the broker role.
 	Ending bool
+	// Down is true if the kubelet reports that the pod of the node is not ready, for longer than a restart takes.
+	Down bool
+	// Unused is true if the node's record permits its storage to be formatted for the first time: Kafka was never seen to list a broker
+	// with this storage.
+	Unused bool
 	// Draining is the number of partitions that the node had when its drain began, by its record. 0 if it is not drained.
 	Draining int
 	// Held is the number of partitions that have a replica on the node, for the progress of its drain; nil if it is not known now.
@@ -127,7 +132,7 @@ func (f *Facts) name(id int32) string {
 func (f *Facts) unsettled() bool { return f.InFlight.Until.After(f.Now) }
 
 // empty reports whether the broker holds no replica, by the metadata and by its own directories. What may not be read is unknown,
-// never empty.
+// never empty. Only the metadata shows that a broker that is down was drained, or that one that never started holds nothing.
 func (f *Facts) empty(n *Node) transitions.Verdict {
 	if f.SkipCheck {
 		return transitions.Allow()
@@ -150,7 +155,7 @@ func (f *Facts) empty(n *Node) transitions.Verdict {
 			return transitions.Deny(fmt.Sprintf("%s still has %d replicas on its disks%s", n.Pod, d.Replicas, f.first(n.ID)))
 		}
 	}
-	if !answered || len(dirs.Dirs) == 0 {
+	if (!answered || len(dirs.Dirs) == 0) && !(f.Drain && f.down(n)) && !f.neverStarted(n) {
 		return transitions.Verdict{Observed: n.Pod + " does not report what its disks hold"}
 	}
 	return transitions.Allow()

@@ -61,6 +61,7 @@ func with(n node) change {
 }
 
 func runs(id int32) change    { return with(node{ID: id, Runs: true}) }
+func unused(id int32) change  { return with(node{ID: id, Runs: true, Unused: true}) }
 func stopped(id int32) change { return with(node{ID: id, Stopped: true}) }
 
 // empty makes brokers report an empty directory.
@@ -177,6 +178,12 @@ func emptying() []row {
 		goes("both hold nothing, and the first is removed first", "broker-empty", kraftscaledown.StoppingNode, 4, of(runs(4), runs(3), empty(3, 4))),
 		goes("the check is skipped", "broker-empty", kraftscaledown.StoppingNode, 3, of(runs(3), holds(3, 2), skip)),
 		goes("a stopped node that still runs is stopped further", "broker-empty", kraftscaledown.StoppingNode, 3, of(with(node{ID: 3, Runs: true, Stopped: true}), empty(3))),
+		goes("a broker never started", "broker-empty", kraftscaledown.StoppingNode, 3, of(unused(3))),
+		stays("a broker that was seen to be registered is not listed", of(runs(3))),
+		stays("a broker starts for the first time", of(unused(3), listed(3, kafka.Fenced))),
+		stays("a broker may never have started, and Kafka before 4.0 does not list it", of(unused(3), old)),
+		stays("a broker may never have started, and replicas are assigned to it", of(unused(3), holds(3, 1))),
+		{Name: "awaiting empty: a broker may never have started, and the registrations cannot be read", State: state, Facts: of(unused(3), brokersSilent), Reason: "it may be registered", Want: want{WaitingFor: []string{"broker-empty"}}},
 		goes("a broker was stopped", "gone-already", kraftscaledown.AwaitingGone, 3, of(runs(4), stopped(3), holds(4, 1), empty(4))),
 		goes("a stopped broker has got replicas, which the next state judges", "gone-already", kraftscaledown.AwaitingGone, 3, of(stopped(3), holds(3, 1))),
 		goes("a node that cannot come back holds nothing", "gone-already", kraftscaledown.AwaitingGone, 3, of(with(node{ID: 3}))),
@@ -204,6 +211,9 @@ func stopping() []row {
 		stays("the node still runs", of(with(node{ID: 3, Runs: true, Stopped: true}), empty(3)), want{WaitingFor: []string{"process-gone"}, Effects: stop(3)}),
 		stays("Kafka does not answer", of(runs(3), partitionsSilent), want{WaitingFor: []string{"process-gone"}, Blocked: []string{"selected-broker-empty"}}),
 		stays("a replica was created", of(runs(3), empty(3), holds(3, 1)), want{Event: machines.EventPreconditionFailed, To: kraftscaledown.AwaitingEmpty}),
+		stays("the node never started", of(unused(3)), want{WaitingFor: []string{"process-gone"}, Effects: stop(3)}),
+		stays("the node has just started for the first time", of(unused(3), listed(3, kafka.Unfenced)), want{WaitingFor: []string{"process-gone"}, Blocked: []string{"selected-broker-empty"}}),
+		stays("the node has got a replica after it started for the first time", of(with(node{ID: 3, Runs: true, Unused: true, Stopped: true, Ending: true}), listed(3, kafka.Unfenced), holds(3, 1)), want{Event: "replicas-found", To: kraftscaledown.Returning, Data: hand(3)}),
 		stays("the process is gone", of(stopped(3)), want{Event: "stopped", To: gone, Data: hand(3)}),
 		stays("the node is desired again", of(with(node{ID: 3, Wanted: true, Runs: true}), empty(3)), want{Event: "desired-again", To: kraftscaledown.Returning, Data: hand(3)}),
 		stays("the node was stopped and is desired again", of(with(node{ID: 3, Wanted: true, Stopped: true})), want{Event: "desired-again", To: kraftscaledown.Returning, Data: hand(3)}),

@@ -34,6 +34,9 @@ type removal struct {
 	// Again are desired from pass Later on.
 	Again []int32
 	Later int
+	// Dead brokers do not answer, and Kafka lists them as fenced. Their pods exist, and their partitions have another replica if Wide
+	// is at least 2: a move of the only replica does not end.
+	Dead []int32
 }
 
 // cluster is a world of nodes and registrations. A node without a pod is stopped, and its broker is fenced one step later.
@@ -65,7 +68,8 @@ func newCluster(t *testing.T, c *removal) *cluster {
 	}
 	for _, id := range slices.Concat(c.Nodes, c.Left) {
 		w.nodes[id] = &node{ID: id, Pod: "pool", Runs: slices.Contains(c.Nodes, id), Wanted: slices.Contains(c.Wanted, id)}
-		w.fenced[id] = !w.nodes[id].Runs
+		w.nodes[id].Down = slices.Contains(c.Dead, id)
+		w.fenced[id] = !w.nodes[id].Runs || w.nodes[id].Down
 	}
 	for _, id := range c.Registered {
 		w.fenced[id] = true
@@ -93,7 +97,7 @@ func (w *cluster) observe(ask machines.ObserveOptions) facts {
 	partitions, dirs, brokers := kafka.Partitions{Replicas: map[int32]int{}}, map[int32]kafka.LogDirs{}, kafka.Brokers{FencingReported: true}
 	for id, n := range w.nodes {
 		partitions.Replicas[id] = len(w.held[id])
-		if n.Runs {
+		if n.Runs && !n.Down {
 			cordons[id] = w.cordoned[id]
 			dirs[id] = kafka.LogDirs{Broker: id, Dirs: []kafka.LogDir{{Path: "/data", Replicas: partitions.Replicas[id]}}}
 		}
@@ -145,7 +149,7 @@ func (w *cluster) move(m kafka.Move) {
 			w.moving[id] = slices.DeleteFunc(w.moving[id], same)
 		case len(m.Replicas) != len(held[at].Replicas), slices.Contains(m.Replicas, id), slices.ContainsFunc(w.moving[id], same):
 			w.t.Errorf("%s is moved to %d, and was on %d", held[at].Name(), m.Replicas, held[at].Replicas)
-		case !w.cordoned[id] && !w.c.OldMetadata:
+		case !w.cordoned[id] && !w.c.OldMetadata && !w.nodes[id].Down:
 			w.t.Errorf("replicas of broker %d are moved before it is cordoned", id)
 		default:
 			w.moving[id] = append(w.moving[id], held[at])
@@ -159,7 +163,7 @@ func (w *cluster) drain(e kraftscaledown.Effect) {
 	case e.Drain != nil:
 		w.nodes[e.Drain.Broker].Draining = e.Drain.Partitions
 	case e.Cordon != nil:
-		if n := w.nodes[e.Cordon.Broker]; !n.Runs || n.Draining == 0 {
+		if n := w.nodes[e.Cordon.Broker]; !n.Runs || n.Down || n.Draining == 0 {
 			w.t.Errorf("the cordon of broker %d is changed, which does not run or whose record does not say that it is drained", n.ID)
 		}
 		w.cordoned[e.Cordon.Broker] = e.Cordon.Cordoned
@@ -185,7 +189,7 @@ func (w *cluster) execute(e kraftscaledown.Effect, id machines.RequestID) {
 		}
 	case e.Return != nil:
 		w.nodes[*e.Return].Stopped, w.nodes[*e.Return].Runs = false, true
-		w.fenced[*e.Return] = false
+		w.fenced[*e.Return] = w.nodes[*e.Return].Down
 	case e.Unregister != nil:
 		broker := *e.Unregister
 		fenced, registered := w.fenced[broker]
@@ -217,7 +221,7 @@ func (w *cluster) pass() {
 		n.Wanted = slices.Contains(w.wanted(), id)
 	}
 	for id, moving := range w.moving {
-		if len(moving) > 0 {
+		if len(moving) > 0 && (!w.nodes[id].Down || w.c.Wide > 1) {
 			w.moving[id] = moving[1:]
 			w.held[id] = slices.DeleteFunc(w.held[id], func(p kafka.Partition) bool { return p.Name() == moving[0].Name() })
 		}

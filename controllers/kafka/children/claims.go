@@ -15,6 +15,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -59,9 +60,18 @@ func (t *scope) claim(ctx context.Context, n *observation.Node, want, have *core
 	if have.DeletionTimestamp != nil {
 		return nil
 	}
-	if metaBehind(have, want) || !t.ownedAsWanted(have, want) {
+	returned := n.Wanted && have.Annotations[labels.Released] == "true" // its node is desired again, before its release was complete
+	if returned {
+		if err := t.nodeIsCurrent(ctx, n); err != nil {
+			return err
+		}
+	}
+	if returned || metaBehind(have, want) || !t.ownedAsWanted(have, want) {
 		have = have.DeepCopy()
 		catchUp(have, want)
+		if returned {
+			delete(have.Annotations, labels.Released)
+		}
 		if err := t.ownClaim(have, want); err != nil {
 			return err
 		}

@@ -63,6 +63,7 @@ func TestClaims(t *testing.T) {
 	leaving.DeletionTimestamp = new(metav1.Now())
 	for name, tc := range map[string]struct {
 		want, have, written *corev1.PersistentVolumeClaim
+		leaves              bool
 	}{
 		"a missing claim is created without an owner":        {want: claim("1Gi", nil), written: claim("1Gi", nil)},
 		"with an owner if it is deleted with the cluster":    {want: claim("1Gi", deleted), written: claim("1Gi", deleted, now)},
@@ -70,6 +71,8 @@ func TestClaims(t *testing.T) {
 		"it grows":                                           {want: claim("2Gi", nil), have: claim("1Gi", nil), written: claim("2Gi", nil)},
 		"it never shrinks":                                   {want: claim("1Gi", nil), have: claim("2Gi", nil)},
 		"what deletes it with the cluster is withdrawn":      {want: claim("1Gi", nil), have: claim("1Gi", nil, now, set), written: claim("1Gi", nil)},
+		"a claim of a node that is desired again has it":     {want: claim("1Gi", nil), have: claim("1Gi", map[string]string{"a": "b", labels.Released: "true"}), written: claim("1Gi", map[string]string{"a": "b"})},
+		"a claim of a node that leaves stays released":       {want: claim("1Gi", nil), have: claim("1Gi", map[string]string{labels.Released: "true"}), leaves: true},
 		"an owner of another name is kept":                   {want: claim("1Gi", nil), have: claim("1Gi", nil, another)},
 		"the owner of an earlier cluster of the name goes":   {want: claim("1Gi", deleted), have: claim("1Gi", deleted, before), written: claim("1Gi", deleted, now)},
 		"a claim that is being deleted is not written":       {want: claim("2Gi", nil), have: leaving},
@@ -80,7 +83,7 @@ func TestClaims(t *testing.T) {
 			w := &recorder{}
 			k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: types.UID("now")}}
 			s := &scope{kafka: k, write: w, current: []int32{0}}
-			if err := s.claim(t.Context(), &observation.Node{}, tc.want, tc.have); err != nil {
+			if err := s.claim(t.Context(), &observation.Node{Wanted: !tc.leaves}, tc.want, tc.have); err != nil {
 				t.Fatal(err)
 			}
 			written, _ := w.last.(*corev1.PersistentVolumeClaim)

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -58,13 +60,27 @@ func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Obse
 		if removal != observation.Stays || stays && n.Recorded && (n.Record.Stop || n.Record.Draining > 0) {
 			f.Nodes = append(f.Nodes, kraftscaledown.Node{
 				ID: n.ID, Pod: n.PodName, Wanted: stays, Runs: v.RunsAsBroker(n), Stopped: n.Record.Stop,
-				Ending: n.Record.Stop && !(removal == observation.Leaves && n.Entry.Exists), Draining: n.Record.Draining, Held: held(v, n.ID),
+				Ending: n.Record.Stop && !(removal == observation.Leaves && n.Entry.Exists), Down: down(n, v.Now), Unused: unused(n), Draining: n.Record.Draining, Held: held(v, n.ID),
 			})
 		}
 	}
 	slices.Reverse(f.Nodes) // the highest id first
 	f.Refusal = controllersStay(v)
 	return f
+}
+
+// downAfter exceeds the time that a node usually takes for a restart.
+const downAfter = 2 * time.Minute
+
+// down reports whether the node's pod has not been ready for longer than a restart takes. A pod that does not exist is created at once,
+// and counts from then on.
+func down(n *observation.Node, now time.Time) bool {
+	return n.Pod.Exists && !n.Pod.Ready && !n.Pod.UnreadySince.IsZero() && !now.Before(n.Pod.UnreadySince.Add(downAfter))
+}
+
+// unused reports whether the node's record permits to format its storage, and not because data on it was given up.
+func unused(n *observation.Node) bool {
+	return n.Recorded && !n.RecordBroken && n.Record.Format == record.FormatAllowed && !n.Record.Reformatted()
 }
 
 // held returns the number of partitions that have a replica on the broker; nil if it is not known now.

@@ -175,7 +175,7 @@ func (p *Plan) assign(pool *Pool, used map[int32]bool, known []int32) Assignment
 	case change != 0 && p.Refusal != nil:
 	case change != 0 && pool.Frozen != nil:
 		p.Warnings = append(p.Warnings, Warning{Pool: pool.Name, Reason: string(pool.Frozen.Reason), Message: fmt.Sprintf(
-			"KafkaNodePool %s stays at %d nodes and does not go to %d: %s", pool.Name, len(staying), pool.Replicas, pool.Frozen.Message)})
+			"KafkaNodePool %s stays at %d nodes and does not go to %d: %s: set spec.replicas back to %d", pool.Name, len(staying), pool.Replicas, pool.Frozen.Message, len(staying))})
 	case change > 0:
 		back := leaving[:min(change, len(leaving))]
 		staying, leaving = append(staying, back...), leaving[len(back):]

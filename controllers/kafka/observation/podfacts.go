@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/record"
@@ -33,8 +34,8 @@ func podFacts(pod *corev1.Pod, now time.Time) Pod {
 	ready := condition(pod, corev1.PodReady)
 	if ready != nil && ready.Status == corev1.ConditionTrue && !p.Terminating {
 		p.Ready, p.ReadySince = true, ready.LastTransitionTime.Time
-	} else if p.UnreadySince = pod.CreationTimestamp.Time; ready != nil {
-		p.UnreadySince = ready.LastTransitionTime.Time
+	} else {
+		p.UnreadySince = unreadySince(pod, ready)
 	}
 	kafka := container(pod.Status.ContainerStatuses, containerKafka)
 	if kafka != nil && kafka.State.Running != nil {
@@ -46,6 +47,17 @@ func podFacts(pod *corev1.Pod, now time.Time) Pod {
 		p.Trouble = trouble(pod, now)
 	}
 	return p
+}
+
+// unreadySince returns since when a pod is not ready: its creation, the last change of its condition, or the request to delete it.
+func unreadySince(pod *corev1.Pod, ready *corev1.PodCondition) time.Time {
+	switch {
+	case ready == nil:
+		return pod.CreationTimestamp.Time
+	case ready.Status == corev1.ConditionTrue && pod.DeletionTimestamp != nil:
+		return pod.DeletionTimestamp.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
+	}
+	return ready.LastTransitionTime.Time
 }
 
 // kafkaImage returns the image of the Kafka container.

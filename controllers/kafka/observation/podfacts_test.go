@@ -100,6 +100,34 @@ func TestTroubleOfAReadyOrTerminatingPod(t *testing.T) {
 	}
 }
 
+// A pod that is deleted keeps its last condition until its process has ended, and for ever if its kubelet is lost.
+func TestPodFactsUnreadySince(t *testing.T) {
+	ready := func(status corev1.ConditionStatus, ago time.Duration) []corev1.PodCondition {
+		return []corev1.PodCondition{{Type: corev1.PodReady, Status: status, LastTransitionTime: metav1.NewTime(noon.Add(-ago))}}
+	}
+	deleted := metav1.NewTime(noon.Add(30 * time.Second)) // the end of the grace period
+	for name, tc := range map[string]struct {
+		conditions []corev1.PodCondition
+		deleted    *metav1.Time
+		want       time.Time
+	}{
+		"ready":                   {conditions: ready(corev1.ConditionTrue, time.Hour)},
+		"without a condition":     {want: noon.Add(-2 * time.Hour)},
+		"not ready":               {conditions: ready(corev1.ConditionFalse, time.Minute), want: noon.Add(-time.Minute)},
+		"deleted and ready":       {conditions: ready(corev1.ConditionTrue, time.Hour), deleted: &deleted, want: noon.Add(-30 * time.Second)},
+		"deleted after not ready": {conditions: ready(corev1.ConditionFalse, time.Minute), deleted: &deleted, want: noon.Add(-time.Minute)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{Status: corev1.PodStatus{Conditions: tc.conditions}, ObjectMeta: metav1.ObjectMeta{
+				CreationTimestamp: metav1.NewTime(noon.Add(-2 * time.Hour)), DeletionTimestamp: tc.deleted, DeletionGracePeriodSeconds: new(int64(60)),
+			}}
+			if got := podFacts(pod, noon).UnreadySince; !got.Equal(tc.want) {
+				t.Errorf("not ready since %s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
 func TestTroubleIsShort(t *testing.T) {
 	pod := &corev1.Pod{Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
 		status(terminated(1, "Error", strings.Repeat("ä", 1000)), corev1.ContainerState{})}}}

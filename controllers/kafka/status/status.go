@@ -55,7 +55,7 @@ func Project(k *kafkav1beta2.Kafka, v *observation.Snapshot, request lifecycle.P
 	}
 	decided := decide(k, v)
 	settled := versionSettled(k, v, &decided)
-	own := []metav1.Condition{settled, podsReady(v), componentsReady(k, v), volumesExpanded(v)}
+	own := []metav1.Condition{settled, podsReady(v), changesPermitted(v), componentsReady(k, v), volumesExpanded(v)}
 	succeeded := !slices.ContainsFunc(own, func(c metav1.Condition) bool { return c.Status != metav1.ConditionTrue })
 	if succeeded && request.Applied && atRest(&s.Status) {
 		s.OperatorLastSuccessfulVersion = v.Options.OperatorVersion
@@ -264,17 +264,24 @@ func levelsSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *deci
 		c.Reason, c.Message = "MetadataNotSettled", "metadata.version does not match the spec: "+decided.Message
 		return c
 	}
-	var stale []string
-	for _, id := range brokers.IDs() {
-		if n := v.Node(id); n == nil || !n.Wanted && !n.Pod.Exists {
-			stale = append(stale, fmt.Sprint(id))
-		}
-	}
-	if len(stale) > 0 {
+	if stale := staleRegistrations(v, brokers.IDs()); len(stale) > 0 {
 		c.Reason, c.Message = reasonStaleRegistration, "still registered although not wanted: "+strings.Join(stale, ", ")
 		return c
 	}
 	level, _ := finalizedLevel(v)
 	c.Status, c.Reason, c.Message = metav1.ConditionTrue, "Settled", fmt.Sprintf("every node runs %s at metadata version %s", observation.WantedVersion(k, v), level)
 	return c
+}
+
+// staleRegistrations returns the ids of registered brokers that are not desired and have no process: nothing else is left of them, their
+// pod is gone, or it runs without the broker role. A broker that leaves and still runs is like any other.
+func staleRegistrations(v *observation.Snapshot, registered []int32) []string {
+	var stale []string
+	for _, id := range registered {
+		n := v.Node(id)
+		if n == nil || !n.Wanted && !n.Pod.Exists || n.Removal() == observation.Demoted && !v.RunsAsBroker(n) {
+			stale = append(stale, fmt.Sprint(id))
+		}
+	}
+	return stale
 }

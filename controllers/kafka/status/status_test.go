@@ -3,6 +3,7 @@ package status
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
@@ -40,6 +41,35 @@ func TestLevelsSettledWithoutAnswers(t *testing.T) {
 			}
 			if got := levelsSettled(k, &observation.Snapshot{}, nil, metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse}); got.Reason != tc.want {
 				t.Errorf("reason %s, want %s", got.Reason, tc.want)
+			}
+		})
+	}
+}
+
+func TestStaleRegistrations(t *testing.T) {
+	controller, both := observation.Roles{Controller: true}, observation.Roles{Controller: true, Broker: true}
+	node := func(wanted, runs observation.Roles, pod bool) []observation.Node {
+		n := observation.Node{ID: 3, Wanted: wanted != observation.Roles{}, RolesWanted: wanted, Recorded: true, Pod: observation.Pod{Exists: pod}}
+		if n.Record.Roles = both.List(); pod {
+			n.RolesRunning = runs
+		}
+		return []observation.Node{n}
+	}
+	for name, tc := range map[string]struct {
+		nodes []observation.Node
+		want  []string
+	}{
+		"a desired broker": {nodes: node(both, both, true)},
+		"a desired broker whose pod is being created":   {nodes: node(both, both, false)},
+		"a broker that leaves and runs":                 {nodes: node(observation.Roles{}, both, true)},
+		"a broker that left":                            {nodes: node(observation.Roles{}, both, false), want: []string{"3"}},
+		"nothing is left of the node":                   {want: []string{"3"}},
+		"a node loses the broker role and runs with it": {nodes: node(controller, both, true)},
+		"a node runs without the broker role":           {nodes: node(controller, controller, true), want: []string{"3"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, staleRegistrations(&observation.Snapshot{Nodes: tc.nodes}, []int32{3})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

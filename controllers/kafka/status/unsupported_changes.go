@@ -2,11 +2,16 @@ package status
 
 import (
 	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // Reasons of warnings about nodes that differ from the specs of their pools.
@@ -61,6 +66,21 @@ func unsupportedChangesIn(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodeP
 			roll.Names(otherRoles))
 	}
 	return out
+}
+
+// changesPermitted sets Ready to false while a pool declares other controllers or other roles than its nodes keep. What is only pending
+// keeps a lifecycle from its rest.
+func changesPermitted(v *observation.Snapshot) metav1.Condition {
+	var reasons, texts []string
+	for _, w := range slices.Concat(v.IDs.Warnings, unsupportedChanges(v)) {
+		if w.Reason == nodeids.ReasonFrozen || w.Reason == ReasonRolesNotChanged {
+			reasons, texts = append(reasons, w.Reason), append(texts, w.Message)
+		}
+	}
+	if len(reasons) == 0 {
+		return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionTrue, Reason: "ChangesPermitted"}
+	}
+	return metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: reasons[0], Message: strings.Join(texts, "; ")}
 }
 
 const howRemoved = "A broker goes once it holds no replica: move its replicas, annotate the Kafka with " + observation.AnnotationDrain + "=true"

@@ -9,6 +9,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 func TestUnsupportedChanges(t *testing.T) {
@@ -38,6 +39,42 @@ func TestUnsupportedChanges(t *testing.T) {
 			v := &observation.Snapshot{Nodes: tc.nodes, Objects: observation.Objects{Pools: []*kafkav1beta2.KafkaNodePool{pool}}}
 			if diff := cmp.Diff(tc.want, unsupportedChanges(v)); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestChangesPermitted(t *testing.T) {
+	controller, both := observation.Roles{Controller: true}, observation.Roles{Controller: true, Broker: true}
+	kept := func(runs, declared observation.Roles) observation.Node {
+		return observation.Node{Pool: "c", PodName: "k-c-0", Wanted: true, Roles: runs, RolesWanted: declared, Pod: observation.Pod{Exists: true, Ready: true}}
+	}
+	frozen := nodeids.Warning{Pool: "c", Reason: nodeids.ReasonFrozen, Message: "KafkaNodePool c stays at 3 nodes"}
+	roles := "KafkaNodePool c declares other roles than k-c-0 run with: controllers of a static quorum cannot change, and a broker with partitions is not taken away: " +
+		"set spec.roles back, or make another pool"
+	leaves := kept(controller, controller)
+	leaves.Wanted = false
+	for name, tc := range map[string]struct {
+		warnings []nodeids.Warning
+		node     observation.Node
+		want     metav1.Condition
+	}{
+		"nothing is refused":        {node: kept(both, both), want: metav1.Condition{Status: metav1.ConditionTrue, Reason: "ChangesPermitted"}},
+		"another warning":           {node: kept(both, both), warnings: []nodeids.Warning{{Reason: nodeids.ReasonInvalidRange}}, want: metav1.Condition{Status: metav1.ConditionTrue, Reason: "ChangesPermitted"}},
+		"a removal that is pending": {node: leaves, want: metav1.Condition{Status: metav1.ConditionTrue, Reason: "ChangesPermitted"}},
+		"controllers are not added": {node: kept(both, both), warnings: []nodeids.Warning{frozen}, want: metav1.Condition{Status: metav1.ConditionFalse, Reason: nodeids.ReasonFrozen, Message: frozen.Message}},
+		"a role is not taken":       {node: kept(both, observation.Roles{Broker: true}), want: metav1.Condition{Status: metav1.ConditionFalse, Reason: ReasonRolesNotChanged, Message: roles}},
+		"controllers and roles are not changed": {
+			node: kept(both, observation.Roles{Broker: true}), warnings: []nodeids.Warning{frozen},
+			want: metav1.Condition{Status: metav1.ConditionFalse, Reason: nodeids.ReasonFrozen, Message: frozen.Message + "; " + roles},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pool := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Name: "c"}}
+			v := &observation.Snapshot{IDs: nodeids.Plan{Warnings: tc.warnings}, Nodes: []observation.Node{tc.node}, Objects: observation.Objects{Pools: []*kafkav1beta2.KafkaNodePool{pool}}}
+			tc.want.Type = lifecycle.Ready
+			if diff := cmp.Diff(tc.want, changesPermitted(v)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -44,6 +44,19 @@ func (w *World) judgeStop(at *explore.Scenario, id int32) {
 	}
 }
 
+// judgeEnd records harm if the operator ends a drain and leaves the cordon of a broker that could lift it. The cordon of another one is
+// left, and is a Warning.
+func (w *World) judgeEnd(id int32) {
+	n := &w.nodes[id]
+	switch {
+	case !n.cordoned:
+	case n.runs() && !n.cut:
+		w.hurt(fmt.Sprintf("the drain of broker %d ends, and its cordon is left although it runs", id))
+	default:
+		n.abandoned = true
+	}
+}
+
 // judgeRaise records harm if the operator requests a higher level while a broker that is gone is registered.
 func (w *World) judgeRaise(at *explore.Scenario) {
 	if w.raiseTo <= w.level {
@@ -72,6 +85,9 @@ func watched(at *explore.Scenario, kind controller.Kind) controller.Kind {
 		w := of(at)
 		if removal.Stop != nil {
 			w.judgeStop(at, *removal.Stop)
+		}
+		if removal.EndDrain != nil {
+			w.judgeEnd(*removal.EndDrain)
 		}
 		if id := removal.Release; id != nil && w.nodes[*id].registered {
 			w.hurt(fmt.Sprintf("node %d is released while its broker is registered", *id))
@@ -111,7 +127,7 @@ func settled(w explore.World) error {
 		if k.nodes[i].registered {
 			registered++
 		}
-		if k.nodes[i].cordoned {
+		if k.nodes[i].cordoned && !k.nodes[i].abandoned {
 			return fmt.Errorf("the cluster shows as ready at rest, and broker %d is cordoned", i)
 		}
 	}

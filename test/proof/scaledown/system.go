@@ -180,7 +180,7 @@ func (s system) Write(_ context.Context, _ connection.Endpoint, id machines.Requ
 	case !w.answers():
 	case c.Cordon != nil:
 		if n := &w.nodes[c.Cordon.Broker]; n.runs() {
-			n.cordoned = c.Cordon.Cordoned
+			n.cordoned, n.abandoned = c.Cordon.Cordoned, false
 		}
 	default:
 		for _, m := range c.Reassign {

@@ -19,6 +19,8 @@ var untaken = map[string]string{
 	"target-changed from DrainRefused to AwaitingEmpty":          "an edit that leaves too few brokers for a drain, and another one",
 	"drain-withdrawn from AwaitingEmpty to EndingDrain":          "a status that is emptied during a drain, which ends meanwhile",
 	"precondition-failed from Draining to AwaitingEmpty":         "a cordon that another writer lifts, which this world does not contain",
+	"drain-deferred from Draining to EndingDrain":                "two brokers that leave and hold replicas, one of which is drained and does not start again",
+	"precondition-failed from Returning to AwaitingEmpty":        "a node that is to return, and that leaves again or is emptied between two reads of the same reconcile",
 	"process-gone from EndingDrain to AwaitingEmpty":             "a deleted pool, and a lost StrimziPodSet and pod while a drain ends",
 	"listed-again from AwaitingSession to AwaitingGone":          "a stopped broker that Kafka before 4.0 lists again, which this world does not contain",
 }

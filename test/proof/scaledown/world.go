@@ -77,6 +77,8 @@ type node struct {
 	// cut means that its process runs and is not heard of.
 	cut      bool
 	cordoned bool
+	// abandoned means that its drain was ended while no process could be asked to lift its cordon.
+	abandoned bool
 }
 
 // request was sent by an operator.
@@ -161,7 +163,7 @@ func (w *World) AppendCanonical(dst []byte, at *explore.Scenario) []byte {
 	pods := podsOf(at)
 	for i := range w.nodes {
 		n := &w.nodes[i]
-		dst = append(dst, bit(n.process != ""), bit(pods[i] != nil && pods[i].UID == n.process), bit(n.serves), bit(n.alive(at.Now())), bit(n.cut), bit(n.cordoned), bit(n.registered))
+		dst = append(dst, bit(n.process != ""), bit(pods[i] != nil && pods[i].UID == n.process), bit(n.serves), bit(n.alive(at.Now())), bit(n.cut), bit(n.cordoned), bit(n.abandoned), bit(n.registered))
 		dst = n.request.append(append(dst, at.Age(n.left)), at, "scale-down")
 	}
 	for i := range w.partitions {

@@ -1,0 +1,63 @@
+package facts
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/record"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/machines/kraftscaledown"
+)
+
+// leavingNode is a node that runs and leaves.
+func leavingNode() observation.Node {
+	n := runningNode(record.Level{})
+	n.Wanted, n.RolesWanted, n.RolesRunning = false, observation.Roles{}, observation.Roles{Broker: true}
+	n.Record.Leaving, n.Record.Roles = true, []kafkav1beta2.NodeRole{kafkav1beta2.RoleBroker}
+	return n
+}
+
+func TestScaleDownNodes(t *testing.T) {
+	unready := func(ago time.Duration) func(*observation.Node) {
+		return func(n *observation.Node) { n.Pod.Ready, n.Pod.UnreadySince = false, noon.Add(-ago) }
+	}
+	runs := kraftscaledown.Node{ID: 1, Pod: "c-p-1", Runs: true}
+	down := runs
+	down.Down = true
+	unused := runs
+	unused.Unused = true
+	for name, tc := range map[string]struct {
+		change func(*observation.Node)
+		want   kraftscaledown.Node
+	}{
+		"a broker that runs":                         {change: func(*observation.Node) {}, want: runs},
+		"a pod that may be restarting":               {change: unready(downAfter - time.Second), want: runs},
+		"a pod that is not ready for long":           {change: unready(downAfter), want: down},
+		"a pod that is to be created from its entry": {change: func(n *observation.Node) { n.Pod = observation.Pod{} }, want: runs},
+		"a node that never started":                  {change: func(n *observation.Node) { n.Record.Format, n.Record.Version = record.FormatAllowed, "" }, want: unused},
+		"a node that Kafka was never seen to list":   {change: func(n *observation.Node) { n.Record.Format = record.FormatAllowed }, want: unused},
+		"a node whose lost data was given up":        {change: func(n *observation.Node) { n.Record.Format, n.Record.Volumes = record.FormatAllowed, []int32{0} }, want: runs},
+		"a node whose record cannot be read":         {change: func(n *observation.Node) { n.Record.Format, n.RecordBroken = record.FormatAllowed, true }, want: runs},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := leavingNode()
+			tc.change(&n)
+			v := &observation.Snapshot{Now: noon, Table: versionTable(t), Nodes: []observation.Node{n}}
+			v.Objects.Pools = []*kafkav1beta2.KafkaNodePool{pool("p")}
+			got := ScaleDown(&kafkav1beta2.Kafka{}, v, machines.ObserveOptions{}).Nodes
+			if diff := cmp.Diff([]kraftscaledown.Node{tc.want}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func pool(name string) *kafkav1beta2.KafkaNodePool {
+	p := &kafkav1beta2.KafkaNodePool{}
+	p.Name = name
+	return p
+}
