@@ -146,9 +146,10 @@ type Files struct {
 }
 
 const (
-	fileServer = "server.properties"
-	fileLog4j2 = "log4j2.properties"
-	fileLog4j  = "log4j.properties"
+	fileServer   = "server.properties"
+	fileLog4j2   = "log4j2.properties"
+	fileLog4j    = "log4j.properties"
+	fileSecurity = "java.security"
 )
 
 // Config renders the configuration of a node.
@@ -168,6 +169,7 @@ func (c *Cluster) Config(id int32) (Files, error) {
 		add(fileServer, WriteProperties(properties), hashedProperties(n, properties))
 		add(fileLog4j2, logging2, logging2)
 		add(fileLog4j, logging1, logging1)
+		add(fileSecurity, addressCache, addressCache)
 		return f, nil
 	})
 }

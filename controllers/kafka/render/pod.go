@@ -159,6 +159,7 @@ func (c *Cluster) kafkaContainer(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, 
 		Env: []corev1.EnvVar{
 			{Name: "LOG_DIR", Value: "/tmp/logs"},
 			{Name: "KAFKA_LOG4J_OPTS", Value: loggingOptions},
+			{Name: "KAFKA_OPTS", Value: securityOptions},
 			{Name: "EXTRA_ARGS", Value: "-name kafkaServer"},
 		},
 		VolumeMounts: append(dataMounts(volumes),
@@ -255,7 +256,7 @@ func podVolumes(n *Node, volumes []volume, files Files) ([]corev1.Volume, error)
 	limit := resource.MustParse("100Mi")
 	config, memory := &corev1.ConfigMapVolumeSource{}, &corev1.ConfigMapVolumeSource{}
 	config.Name, memory.Name = n.Pod, record.Name(n.Pod)
-	for _, file := range []string{fileLog4j, fileLog4j2, fileServer} {
+	for _, file := range []string{fileSecurity, fileLog4j, fileLog4j2, fileServer} {
 		config.Items = append(config.Items, corev1.KeyToPath{Key: files.Keys[file], Path: file})
 	}
 	for _, key := range []string{record.KeyClusterID, record.KeyFormat, record.KeyMetadata, record.KeyVolumes} {
