@@ -53,7 +53,7 @@ func TestVerifyCommandWritesJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &reports); err != nil {
 		t.Fatal(err)
 	}
-	if len(reports) != 1 || reports[0].Machine != "node-roll" || reports[0].Facts == 0 || len(reports[0].Results) != 7 || reports[0].Findings() != 0 {
+	if len(reports) != 1 || reports[0].Machine != "node-roll" || reports[0].Facts == 0 || len(reports[0].Results) != 8 || reports[0].Findings() != 0 {
 		t.Errorf("reports %+v", reports)
 	}
 }
