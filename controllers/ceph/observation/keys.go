@@ -24,7 +24,7 @@ type heldKeys struct {
 	gone bool
 }
 
-// keysAge is how long the keys count without another read. Nothing else changes them, but somebody may delete the Secret, and no pod of a
+// keysAge is how long the keys count without another read. Nothing else changes them, but a user may delete the Secret, and no pod of a
 // daemon can start without it.
 const keysAge = time.Minute
 

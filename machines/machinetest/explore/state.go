@@ -30,9 +30,9 @@ type state struct {
 	// refused is the number of further reconciles in which every status write is refused. flaps is the number of further
 	// reconciles before which the target changes.
 	refused, flaps int
-	// lost are children that must be restored. progress count the transitions of each lifecycle.
-	lost     []loss
-	progress []counter
+	// lost are children that must be restored. counts are of the transitions of each lifecycle.
+	lost   []loss
+	counts []transitionCount
 	// own is the revision of the last status that an operator wrote, and ownTerm the term of that operator.
 	own     uint64
 	ownTerm uint32

@@ -37,8 +37,8 @@ type loss struct {
 	passes int
 }
 
-// counter counts the transitions of one lifecycle as the runtime's limit does: one is refilled per minute, and all with progress.
-type counter struct {
+// transitionCount is that of one lifecycle, counted as the runtime's limit does: one is refilled per minute, and all with progress.
+type transitionCount struct {
 	lifecycle   string
 	transitions float64
 	at          time.Time
@@ -105,7 +105,7 @@ func (w *worker[O, S, E]) lose(s *state, r *record) {
 func (w *worker[O, S, E]) judgePass(s *state, begun, whole bool) {
 	main := w.main(s.live)
 	if main == nil {
-		s.lost, s.progress = nil, nil
+		s.lost, s.counts = nil, nil
 		return
 	}
 	whole = whole && !w.calls.dead && !w.paused(s)
@@ -137,11 +137,11 @@ const mostHeld = 2
 
 func (w *worker[O, S, E]) judgeTransitions(s *state, main *record, begun, whole bool) {
 	lifecycles := w.instances(main.Object)
-	progress := make([]counter, len(lifecycles))
+	counts := make([]transitionCount, len(lifecycles))
 	for i, lc := range lifecycles {
-		t, e := &progress[i], entryOf(main.Object, lc.Name())
-		if old := slices.IndexFunc(s.progress, func(t counter) bool { return t.lifecycle == lc.Name() }); old >= 0 && !begun {
-			*t = s.progress[old]
+		t, e := &counts[i], entryOf(main.Object, lc.Name())
+		if old := slices.IndexFunc(s.counts, func(t transitionCount) bool { return t.lifecycle == lc.Name() }); old >= 0 && !begun {
+			*t = s.counts[old]
 		}
 		t.lifecycle = lc.Name()
 		t.transitions = max(0, t.transitions-s.now.Sub(t.at).Minutes())
@@ -160,12 +160,12 @@ func (w *worker[O, S, E]) judgeTransitions(s *state, main *record, begun, whole 
 			}
 			t.done = e.Progress.Done
 		}
-		w.judgeTally(t, main)
+		w.judgeCount(t, main)
 	}
-	s.progress = progress
+	s.counts = counts
 }
 
-func (w *worker[O, S, E]) judgeTally(t *counter, main *record) {
+func (w *worker[O, S, E]) judgeCount(t *transitionCount, main *record) {
 	most := float64(w.subject.Transitions)
 	if t.transitions > most+1 {
 		w.passed.wrong("lifecycle %s takes more than %d transitions without progress", t.lifecycle, w.subject.Transitions)
