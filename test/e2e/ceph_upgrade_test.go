@@ -26,6 +26,17 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 		c.finish(ctx, p)
 	})
 
+	It("of release 16 is upgraded to 18 in one step, without a kill, while clients write", SpecTimeout(30*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		c := installCeph(ctx, s, "16.2.15")
+		c.write(ctx, "16.2.15")
+		p := c.upgrade(ctx, "18.2.7")
+		c.settled(ctx, "18.2.7")
+		c.ordered(p, cephImage("18.2.7"), everyDaemon())
+		c.released(ctx, "reef")
+		c.finish(ctx, p)
+	})
+
 	It("of release 16 is upgraded to 18 component by component, with the manager killed in each, while clients write", SpecTimeout(40*time.Minute), func(ctx SpecContext) {
 		s := scenario(ctx)
 		c := installCeph(ctx, s, "16.2.15")
