@@ -15,7 +15,7 @@ import (
 // also applies if daemons are replaced for another reason.
 func Decide(s Situation) Decision {
 	d := Decision{Outcome: Permitted}
-	for _, rule := range []func(*Situation, *Decision) bool{images, components, targets, uniform, moved, permitted, retargeted, gap, released, survival} {
+	for _, rule := range []func(*Situation, *Decision) bool{images, components, targets, uniform, moved, permitted, retargeted, ordered, gap, released, survival} {
 		if !rule(&s, &d) {
 			d.Targets = nil
 			return d
@@ -128,6 +128,38 @@ func targets(s *Situation, d *Decision) bool {
 		}
 	}
 	return true
+}
+
+// ordered: no type changes to a version that is newer than what a type before it would run then. A policy that is left from an earlier upgrade
+// keeps its components on its own image.
+func ordered(s *Situation, d *Decision) bool {
+	kept, newer := map[ceph.Type]bool{}, map[ceph.Type]bool{}
+	for _, t := range ceph.Types() {
+		for _, before := range required[t] {
+			if s.restarts(d, t) && s.stays(d, before, d.Targets[t].Version) {
+				kept[before], newer[t] = true, true
+			}
+		}
+	}
+	if len(kept) == 0 {
+		return true
+	}
+	return d.end(Refused, ComponentOrder, "%s would change to %s while %s stay on an older version, and must change first. If spec.upgradePolicy is left from an earlier upgrade, remove it",
+		join(slices.Collect(maps.Keys(newer))), s.Table.Describe(s.Wanted.Version), join(slices.Collect(maps.Keys(kept))))
+}
+
+// stays reports whether a daemon of the type would run a version that is older than another one.
+func (s *Situation) stays(d *Decision, t ceph.Type, than versions.Version) bool {
+	if than.IsZero() {
+		return false
+	}
+	return slices.ContainsFunc(s.Daemons, func(m Daemon) bool {
+		then := m.Runs
+		if target, moves := d.Targets[t]; moves {
+			then = target.Version
+		}
+		return m.Name.Type == t && !then.IsZero() && then.Compare(than) < 0
+	})
 }
 
 // changes reports whether a version changes.

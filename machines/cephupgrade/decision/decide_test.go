@@ -162,6 +162,8 @@ func TestDecide(t *testing.T) {
 		"the order of the components has no meaning":                     {cluster("16.2.15", "16.2.15", policy("18.2.7", "mgr", "mon")), "mon 18.2.7, mgr 18.2.7, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
 		"a component is added while it runs":                             {cluster("16.2.15", "16.2.15", on("18.2.7", "mon"), policy("18.2.7", "mon", "mgr")), "mon 18.2.7, mgr 18.2.7, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
 		"OSDs without monitors and managers":                             {cluster("16.2.15", "16.2.15", policy("18.2.7", "osd")), "Refused ComponentOrder"},
+		"a policy that is older than the version":                        {cluster("16.2.15", "18.2.7", policy("16.2.15", "mon", "mgr")), "Refused ComponentOrder"},
+		"a policy that is older, of every component but one":             {cluster("16.2.15", "18.2.7", policy("16.2.15", "mon", "mgr", "osd", "rgw")), "Refused ComponentOrder"},
 		"metadata servers do not need gateways":                          {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon", "mgr", "osd", "mds")), "mon 18.2.7, mgr 18.2.7, osd 18.2.7, rgw 16.2.15, mds 18.2.7"},
 		"a component that does not exist":                                {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon", "nfs")), "Refused UnknownComponent"},
 		"no components":                                                  {cluster("16.2.15", "16.2.15", policy("18.2.7")), "mon 16.2.15, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
