@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/clients/ceph/versions"
@@ -136,5 +138,95 @@ func TestKindWarnsOfADowngrade(t *testing.T) {
 	r.step()
 	if warning := r.warning("Downgrade"); warning != "" {
 		t.Errorf("at rest it warns: %s", warning)
+	}
+}
+
+// TestKindKeepsAnImageSetByHand starts no daemon on an older release than an administrator set in its Deployment.
+func TestKindKeepsAnImageSetByHand(t *testing.T) {
+	started := func(r *rig, names ...string) {
+		r.t.Helper()
+		r.world.Images["ceph:mirrored"] = r.world.Images["ceph:18"]
+		r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{lifecycle.PauseAnnotation: "true"} })
+		r.step()
+		for _, name := range names {
+			r.image("rook-ceph-"+name, "ceph:mirrored")
+			for range 12 {
+				r.step()
+			}
+		}
+	}
+	all := []string{"mon-a", "mon-b", "mon-c", "mgr-a", "mgr-b", "osd-0", "osd-1", "osd-2", "mds-myfs-a", "mds-myfs-b"}
+	for name, tc := range map[string]struct {
+		by func(r *rig)
+		at string
+	}{
+		"another change of its pod": {at: "rook-ceph-osd-0", by: func(r *rig) {
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion = nil })
+			started(r, all...)
+			r.resume()
+			r.until("the adoption", 5*time.Minute, func() bool { return r.record().Daemons["osd.0"].Version.Major == 18 })
+			r.started()
+			r.edit(func(c *cephv1.Cluster) {
+				c.Spec.Resources = map[string]corev1.ResourceRequirements{"osd": {Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("192Mi")}}}
+			})
+			r.until("the change", 15*time.Minute, func() bool { return r.entry().State == cephupgrade.Settled && len(r.world.Started) == 3 })
+		}},
+		"its Deployment is deleted during the pause": {at: "rook-ceph-osd-0", by: func(r *rig) {
+			started(r, "mon-a", "mon-b", "mon-c", "mgr-a", "mgr-b", "osd-0")
+			r.delete("rook-ceph-osd-0")
+		}},
+		"its Deployment is deleted while it is held": {at: "rook-ceph-osd-0", by: func(r *rig) {
+			started(r, "mon-a", "mon-b", "mon-c", "mgr-a", "mgr-b", "osd-0")
+			r.resume()
+			r.until("the hold", 5*time.Minute, func() bool { return r.entry().State == cephupgrade.PolicyRemoved })
+			r.delete("rook-ceph-osd-0")
+		}},
+		"the Deployment of a gateway is deleted": {at: "rook-ceph-rgw-store-a", by: func(r *rig) {
+			started(r, "rgw-store-a")
+			r.resume()
+			r.delete("rook-ceph-rgw-store-a")
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cluster("ceph:16")
+			if !strings.Contains(name, "gateway") {
+				c.Spec.ObjectStores = nil // a gateway reports no version, and would hold the change of a pod as one of another version
+			}
+			r := newRig(t, c)
+			r.until("the launch", 5*time.Minute, r.settled("16"))
+			r.started()
+			tc.by(r)
+			d := &appsv1.Deployment{}
+			r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: tc.at}, d))
+			if diff := cmp.Diff("ceph:mirrored", d.Spec.Template.Spec.Containers[0].Image); diff != "" {
+				t.Errorf("image of %s (-want +got):\n%s", tc.at, diff)
+			}
+		})
+	}
+}
+
+// delete deletes a Deployment, and waits until there is another one.
+func (r *rig) delete(deployment string) {
+	r.t.Helper()
+	d, key := &appsv1.Deployment{}, client.ObjectKey{Namespace: "rook-ceph", Name: deployment}
+	r.must(r.client.Get(context.Background(), key, d))
+	r.must(r.client.Delete(context.Background(), d))
+	r.until("the Deployment", time.Minute, func() bool { return r.client.Get(context.Background(), key, d) == nil })
+}
+
+// TestKindRepairsOnTheReleaseThatMayHaveStarted creates a Deployment that is lost before the effect that changed it is recorded.
+func TestKindRepairsOnTheReleaseThatMayHaveStarted(t *testing.T) {
+	r := launched(t, "16")
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+	r.until("the record", 5*time.Minute, func() bool {
+		one := r.record().Daemons["mon.c"]
+		return one.Newest.Major == 18 && one.Version.Major == 16
+	})
+	r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{lifecycle.PauseAnnotation: "true"} })
+	r.delete("rook-ceph-mon-c")
+	d := &appsv1.Deployment{}
+	r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-mon-c"}, d))
+	if diff := cmp.Diff(r.record().Images["ceph:18"].Reference, d.Spec.Template.Spec.Containers[0].Image); diff != "" {
+		t.Errorf("image (-want +got):\n%s", diff)
 	}
 }

@@ -49,6 +49,11 @@ func (r *Reconciler) Replace(ctx context.Context, c *cephv1.Cluster, s *observat
 			return fmt.Errorf("replacing %s: the version of the image %s is not recorded: %w", name, image, lifecycle.ErrWait)
 		}
 		one.Image, one.Reference, one.Version = image, to.Reference, to.Version
+	} else if set := s.ByHand(name); set != "" {
+		one.Image, one.Reference = set, set
+	}
+	if !one.Version.IsZero() && one.Version.Major < one.Newest.Major {
+		return fmt.Errorf("replacing %s: it was started on %s, and its data cannot be used by %s: set spec.cephVersion.image to an image of %s or later", name, one.Newest, one.Version, one.Newest)
 	}
 	if err := t.pulled(ctx, name, have, one.Reference); err != nil {
 		return err

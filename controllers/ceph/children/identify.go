@@ -175,7 +175,9 @@ func (t *scope) detected(next *record.Record) {
 		}
 	}
 	maps.DeleteFunc(next.Images, func(name string, i record.Image) bool {
-		used := func(d record.Daemon) bool { return d.Image == name || d.Reference == i.Reference }
+		used := func(d record.Daemon) bool {
+			return d.Image == name || d.Reference == i.Reference || !i.Version.IsZero() && d.Newest.Same(i.Version) // see last
+		}
 		return !slices.Contains(names, name) && !slices.ContainsFunc(slices.Collect(maps.Values(next.Daemons)), used)
 	})
 }
@@ -230,15 +232,25 @@ func (t *scope) remake(next *record.Record) {
 	}
 }
 
-// adopt records the image of a Deployment that was changed by an effect whose end was not seen, or by an admin.
+// adopt records the image of a Deployment that was changed by an effect whose end was not seen, or by an administrator. What an administrator
+// set counts once the daemon has reported its version from its present pod. A gateway reports none.
 func (t *scope) adopt(next *record.Record) {
 	for name := range t.snapshot.Deployments {
-		if d, recorded := next.Daemons[name.String()]; !recorded || d.Reference == "" {
+		d, recorded := next.Daemons[name.String()]
+		if !recorded || d.Reference == "" {
 			continue
 		}
-		runs := t.snapshot.Runs(name)
-		d := next.Daemons[name.String()]
-		d.Image, d.Reference, d.Version = runs.Image, runs.Reference, runs.Version
+		image := t.snapshot.ByHand(name)
+		version, reported := facts.Reported(t.snapshot, name)
+		switch {
+		case image == "":
+			runs := t.snapshot.Runs(name)
+			d.Image, d.Reference, d.Version, d.ByHand = runs.Image, runs.Reference, runs.Version, ""
+		case reported:
+			d.Image, d.Reference, d.Version, d.ByHand = image, image, version, ""
+		default:
+			d.ByHand = image
+		}
 		if d.Version.Compare(d.Newest) > 0 {
 			d.Newest = d.Version
 		}

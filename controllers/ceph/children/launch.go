@@ -148,7 +148,11 @@ func (t *scope) repair(ctx context.Context) error {
 		if !known || t.snapshot.Deployments[name] != nil || t.snapshot.Record.Daemons[name.String()].Reference == "" {
 			continue
 		}
-		d, err := render.Deployment(t.input(), declared, t.snapshot.Record.Daemons[name.String()])
+		one, err := t.last(name)
+		if err != nil {
+			return err
+		}
+		d, err := render.Deployment(t.input(), declared, one)
 		if err != nil {
 			return err
 		}
@@ -160,6 +164,23 @@ func (t *scope) repair(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// last returns what a daemon last ran: the image that an administrator set by hand, or that of the newest release that it may have been
+// started on. Its Deployment may be lost before what an effect wrote there is recorded, and an older release can destroy newer data.
+func (t *scope) last(name ceph.Daemon) (record.Daemon, error) {
+	one := t.snapshot.Record.Daemons[name.String()]
+	switch {
+	case one.ByHand != "":
+		one.Image, one.Reference = one.ByHand, one.ByHand
+	case !one.Version.IsZero() && one.Version.Major < one.Newest.Major:
+		image, of, found := t.snapshot.Record.ImageOf(one.Newest)
+		if !found {
+			return one, fmt.Errorf("creating the Deployment of %s: it may have been started on %s, and no image of that version is known: set spec.cephVersion.image or spec.upgradePolicy to one", name, one.Newest)
+		}
+		one.Image, one.Reference, one.Version = image, of.Reference, of.Version
+	}
+	return one, nil
 }
 
 // create creates what daemons need in Ceph: keys, OSDs and filesystems.

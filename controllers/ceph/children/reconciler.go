@@ -75,12 +75,20 @@ func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observatio
 // errRecordLost: a new record would found another cluster.
 var errRecordLost = errors.New("it is gone although parts of the cluster exist: restore it from a backup, or delete these parts if the cluster is not wanted any more")
 
-// Repair creates the Deployments that were lost, as their daemons last ran.
+// Repair creates the Deployments that were lost, as their daemons last ran. What an administrator sets in a Deployment is recorded first: it is
+// what the daemon runs if the Deployment is lost next.
 func (r *Reconciler) Repair(ctx context.Context, c *cephv1.Cluster, s *observation.Snapshot, write lifecycle.Writer) error {
 	if s.Record == nil {
 		return nil
 	}
 	t := &scope{r, c, s, write}
+	next := t.next()
+	t.adopt(next)
+	if err := t.store(ctx, next); errors.Is(err, errRecorded) {
+		return nil // the write requeues the object
+	} else if err != nil {
+		return err
+	}
 	return t.repair(ctx)
 }
 

@@ -137,12 +137,22 @@ func setByHand(s *observation.Snapshot, d *cephupgrade.Daemon, image string) {
 	if d.Name.Type == ceph.TypeRGW {
 		return
 	}
-	m, known := observation.Known(s.Cluster)
-	if v, reported := m.Reported(d.Name, d.Pod); known && reported {
+	if v, reported := Reported(s, d.Name); reported {
 		d.Image, d.Launched = image, v
 		return
 	}
 	d.ByHand = image
+}
+
+// Reported returns the version that a daemon has reported from a pod of its present Deployment, and false if it has not.
+func Reported(s *observation.Snapshot, name ceph.Daemon) (v versions.Version, reported bool) {
+	pod, have := s.Pods[name], s.Deployments[name]
+	if pod == nil || have == nil || pod.DeletionTimestamp != nil || !render.Current(pod, have) || StartedAt(pod).IsZero() {
+		return v, false
+	}
+	m, known := observation.Known(s.Cluster)
+	v, reported = m.Reported(name, pod.Name)
+	return v, known && reported
 }
 
 // StartedAt returns when the process in the pod started; zero if none runs.

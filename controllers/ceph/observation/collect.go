@@ -309,12 +309,21 @@ func (s *Snapshot) Image(reference string) (name string, v versions.Version, kno
 
 // ByHand returns the image of the Deployment of a daemon if it is neither the recorded one nor was detected; empty otherwise.
 func (s *Snapshot) ByHand(d ceph.Daemon) string {
+	if image := s.Undetected(d); image != s.Record.Daemons[d.String()].Reference {
+		return image
+	}
+	return ""
+}
+
+// Undetected returns the image of the Deployment of a daemon if its version was never detected, since an administrator set it there; empty
+// otherwise.
+func (s *Snapshot) Undetected(d ceph.Daemon) string {
 	have := s.Deployments[d]
 	if have == nil {
 		return ""
 	}
 	image := have.Spec.Template.Spec.Containers[0].Image
-	if _, _, known := s.Image(image); known || image == s.Record.Daemons[d.String()].Reference {
+	if _, _, known := s.Image(image); known {
 		return ""
 	}
 	return image

@@ -37,6 +37,8 @@ type Daemon struct {
 	// Version of the image, and Newest that the daemon was ever started on.
 	Version versions.Version `json:"version,omitzero"`
 	Newest  versions.Version `json:"newest,omitzero"`
+	// ByHand is the image that an administrator set in its Deployment, while its version is not known.
+	ByHand string `json:"byHand,omitempty"`
 	// Node and Address of a monitor.
 	Node    string `json:"node,omitempty"`
 	Address string `json:"address,omitempty"`
@@ -171,6 +173,16 @@ func (r *Record) Names() (all []ceph.Daemon) {
 		return strings.Compare(a.ID, b.ID)
 	})
 	return all
+}
+
+// ImageOf returns an image of the version, and false if none is recorded.
+func (r *Record) ImageOf(v versions.Version) (name string, i Image, found bool) {
+	for _, name := range slices.Sorted(maps.Keys(r.Images)) {
+		if i := r.Images[name]; !v.IsZero() && i.Version.Same(v) {
+			return name, i, true
+		}
+	}
+	return "", Image{}, false
 }
 
 // Of returns the daemons of a type.

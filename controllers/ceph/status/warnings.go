@@ -59,28 +59,23 @@ func withoutEffect(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) 
 	return texts
 }
 
-// byHand names the daemons whose image an administrator set in their Deployment, while that is neither known as what they ran nor as what they
-// are to run.
+// byHand names the daemons whose image an administrator set in their Deployment, while they have not reported its version, or that is not what
+// they are to run. No text names the image from before: what has touched the data of a daemon is not known until it reports.
 func byHand(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
 	if !s.Launched() {
 		return nil
 	}
 	targets := decision.Decide(facts.Spec(c, s)).Targets // of the images alone
 	for _, d := range facts.Daemons(s) {
-		image := s.ByHand(d.Name)
-		if image == "" {
-			continue
-		}
-		before := s.Record.Daemons[d.Name.String()].Version
+		image := s.Undetected(d.Name)
 		target, moves := targets[d.Name.Type]
-		what := "has the version " + d.Launched.String()
 		switch {
+		case image == "":
 		case d.ByHand != "" || d.Name.Type == ceph.TypeRGW:
-			what = "has not reported its version"
-		case d.Launched.Same(before) || moves && d.Launched.Same(target.Version):
-			continue
+			texts = append(texts, fmt.Sprintf("the image %s was set in the Deployment of %s, which has not reported its version: correct the image there, or set one of spec.cephVersion", image, d.Name))
+		case moves && !d.Launched.Same(target.Version):
+			texts = append(texts, fmt.Sprintf("the image %s was set in the Deployment of %s, which has the version %s: set spec.cephVersion.image to an image of %s or later, and the daemon follows it", image, d.Name, d.Launched, d.Launched))
 		}
-		texts = append(texts, fmt.Sprintf("the image %s was set in the Deployment of %s, which %s: set an image of %s or of spec.cephVersion there", image, d.Name, what, before))
 	}
 	return texts
 }
