@@ -135,10 +135,14 @@ func (f *Facts) returns(c *Cluster, m *Memory, p plan, name ceph.Daemon) bool {
 }
 
 // reduced returns the filesystem whose metadata servers are being replaced; empty if none is. While an attempt is recorded anew or a
-// daemon starts, it is still the same one: a standby must not be started on the older release after the active one was replaced.
+// daemon starts, it is still the same one: a standby must not be started on the older release after the active one was replaced. Nor may
+// that, or several active ones, be restored half way if the spec stops the upgrade there.
 func (f *Facts) reduced(c *Cluster, m *Memory, p plan) string {
 	d := f.decide(c, m)
-	if d.Outcome != decision.Permitted || p.turn != replace && p.turn != repair && p.turn != check {
+	if d.Outcome != decision.Permitted {
+		return f.mixed(m)
+	}
+	if p.turn != replace && p.turn != repair && p.turn != check {
 		return ""
 	}
 	step, left := order.Next(f.ordered(c, d.Targets), f.standbys(d.Targets))
@@ -149,6 +153,22 @@ func (f *Facts) reduced(c *Cluster, m *Memory, p plan) string {
 		return one.Filesystem
 	}
 	return step.Filesystem
+}
+
+// mixed returns the filesystem that was reduced, or of which a standby was stopped, and whose metadata servers have several versions; empty
+// if there is none.
+func (f *Facts) mixed(m *Memory) string {
+	for i := range f.Daemons {
+		one := &f.Daemons[i]
+		reduced := slices.ContainsFunc(m.Settings, func(s Settings) bool { return s.Filesystem == one.Filesystem })
+		for j := range f.Daemons {
+			other := &f.Daemons[j]
+			if other.Filesystem == one.Filesystem && one.Name.Type == ceph.TypeMDS && (reduced || other.Stopped) && !other.Launched.Same(one.Launched) {
+				return one.Filesystem
+			}
+		}
+	}
+	return ""
 }
 
 func settings(f *ceph.Filesystem) Settings {

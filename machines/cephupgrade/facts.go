@@ -172,12 +172,17 @@ func (c *Cluster) runs(d *Daemon) versions.Version {
 }
 
 // started reports whether the daemon has started on the image of its Deployment. Of a gateway, which reports no version, only the pod shows
-// that.
+// that. Ceph has no report of a daemon that never started, and forgets that of a manager or a metadata server that is gone: such a daemon has
+// not started if a container of its pod does not.
 func (c *Cluster) started(d *Daemon) bool {
-	if d.Name.Type == ceph.TypeRGW {
+	m, reported := c.metadata(d.Name)
+	switch {
+	case d.Name.Type == ceph.TypeRGW:
 		return d.Ready
+	case !reported:
+		return d.Trouble == ""
 	}
-	return c.runs(d).Same(d.Launched)
+	return m.Version.Same(d.Launched)
 }
 
 // role reports whether the daemon has its role, and whether it leads or follows another one.

@@ -184,7 +184,7 @@ var healthy = guard{
 func (f *Facts) taken(c *Cluster, t ceph.Type) bool {
 	return slices.ContainsFunc(f.Daemons, func(d Daemon) bool {
 		stopped := d.Stopped && t == ceph.TypeMDS
-		return d.Name.Type == t && (stopped || !c.runs(&d).Same(d.Launched))
+		return d.Name.Type == t && (stopped || !c.runs(&d).Same(d.Launched) || t != ceph.TypeRGW && !c.started(&d))
 	})
 }
 
@@ -259,10 +259,18 @@ func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
 		return f.Self.Gap()
 	case !reports.Same(d.Launched) || f.Self.At().Before(d.StartedAt):
 		return transitions.Deny(d.Name.String() + " reports another version")
-	case d.Name.Type == ceph.TypeOSD:
+	case d.Name.Type == ceph.TypeOSD && !f.lacks(c, d):
 		return transitions.If(c.PGs.Clean())
 	}
 	return transitions.Allow()
+}
+
+// lacks reports whether another OSD never started. The placement groups may need it, and it is replaced next if its image is corrected.
+func (f *Facts) lacks(c *Cluster, d *Daemon) bool {
+	return slices.ContainsFunc(f.Daemons, func(other Daemon) bool {
+		serving, _, _ := c.role(&other)
+		return other.Name.Type == ceph.TypeOSD && other.Name != d.Name && !serving && !c.started(&other)
+	})
 }
 
 var required = mapped("release-required", "the OSD map requires the release of the OSDs", "the OSD map to require the release", func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {

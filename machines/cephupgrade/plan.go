@@ -132,10 +132,23 @@ func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all [
 		d := &f.Daemons[i]
 		one := order.Daemon{Name: d.Name, Filesystem: d.Filesystem, Outdated: f.differs(c, d, targets)}
 		one.Serving, one.Leading, one.Following = c.role(d)
-		one.Stopped = d.Stopped || !one.Serving && !c.started(d)
+		never := !one.Serving && !c.started(d)
+		one.Stopped, one.Broken = d.Stopped || never, never && !d.Stopped && f.follows(c, d, targets)
 		all = append(all, one)
 	}
 	return all
+}
+
+// follows reports whether the daemons of the types before that of a daemon run the release of its target, or a newer one.
+func (f *Facts) follows(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
+	target, moves := targets[d.Name.Type]
+	if !moves || d.Name.Type == ceph.TypeRGW {
+		return false
+	}
+	return !slices.ContainsFunc(f.Daemons, func(before Daemon) bool {
+		earlier := slices.Index(ceph.Types(), before.Name.Type) < slices.Index(ceph.Types(), d.Name.Type)
+		return earlier && before.Name.Type != ceph.TypeRGW && c.runs(&before).Major < target.Version.Major
+	})
 }
 
 // standbys says what happens to the standbys of a filesystem. They stop if the release is not known.

@@ -23,7 +23,8 @@ func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availabi
 		if d.Stopped && d.Name.Type == ceph.TypeMDS {
 			continue
 		}
-		m := lifecycle.Member{Name: d.Name.String(), Running: d.Pod != "", Ready: d.Ready, Serving: serving(s, &d)}
+		// A container that keeps failing is no restart that ends by itself: it must not block the repair of others that do not serve either.
+		m := lifecycle.Member{Name: d.Name.String(), Running: d.Pod != "" || d.Trouble != "", Ready: d.Ready, Serving: serving(s, &d)}
 		m.InSync = m.Serving == transitions.Yes
 		if pod := s.Pods[d.Name]; pod != nil {
 			m.Instance = string(pod.UID)

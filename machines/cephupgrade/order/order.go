@@ -26,6 +26,8 @@ type Daemon struct {
 	Following bool
 	// Stopped is true if the operator stopped it, so that it does not serve on purpose.
 	Stopped bool
+	// Broken is true if it never started on what it was launched with, and its target may run now: the types before it run the release.
+	Broken bool
 }
 
 // Kind of a step.
@@ -55,9 +57,13 @@ type Step struct {
 	Outage bool
 }
 
-// Next returns the next step, and false if no daemon is outdated. A type is finished before the next one begins. standbys says what
-// the target release wants to happen to the standbys of a filesystem.
+// Next returns the next step, and false if no daemon is outdated. A type is finished before the next one begins. A daemon that never
+// started comes first, whatever its type: no other one may be replaced while it is away. standbys says what the target release wants to
+// happen to the standbys of a filesystem.
 func Next(daemons []Daemon, standbys versions.Standbys) (Step, bool) {
+	if at := slices.IndexFunc(daemons, func(d Daemon) bool { return d.Broken && d.Outdated }); at >= 0 {
+		return Step{Kind: Replace, Daemon: daemons[at].Name}, true
+	}
 	for _, t := range ceph.Types() {
 		all := slices.DeleteFunc(slices.Clone(daemons), func(d Daemon) bool { return d.Name.Type != t })
 		if !slices.ContainsFunc(all, func(d Daemon) bool { return d.Outdated }) {

@@ -15,15 +15,15 @@ import (
 )
 
 // cluster returns outdated daemons that serve. A name may have marks: * leads, ~ follows, - does not serve, ! is up to date, % was
-// stopped.
+// stopped, # does not start.
 func cluster(names ...string) (out []order.Daemon) {
 	for _, n := range names {
-		name := strings.TrimRight(n, "*~-!%")
+		name := strings.TrimRight(n, "*~-!%#")
 		marks := n[len(name):]
 		t, id, _ := strings.Cut(name, ".")
 		d := order.Daemon{
 			Name: ceph.Daemon{Type: ceph.Type(t), ID: id}, Leading: strings.Contains(marks, "*"), Following: strings.Contains(marks, "~"), Stopped: strings.Contains(marks, "%"),
-			Serving: !strings.ContainsAny(marks, "-%"), Outdated: !strings.Contains(marks, "!"),
+			Serving: !strings.ContainsAny(marks, "-%#"), Outdated: !strings.Contains(marks, "!"), Broken: strings.Contains(marks, "#"),
 		}
 		if t == "mds" {
 			d.Filesystem = id[:strings.LastIndex(id, "-")]
@@ -68,6 +68,8 @@ func TestNext(t *testing.T) {
 		"then it is replaced":                        {daemons: cluster("mgr.a", "mgr.b*!"), want: "Replace mgr.a"},
 		"no manager can take over":                   {daemons: cluster("mgr.a*", "mgr.b!-"), want: "Replace mgr.a"},
 		"the only manager":                           {daemons: cluster("mgr.a*"), want: "Replace mgr.a"},
+		"a manager that does not start comes first":  {daemons: cluster("mon.a*", "mon.b", "mon.c", "mgr.a*", "mgr.b#"), want: "Replace mgr.b"},
+		"it does not start on its target":            {daemons: cluster("mon.a*", "mon.b", "mon.c", "mgr.a*", "mgr.b#!"), want: "Replace mon.b"},
 		"a dead standby manager":                     {daemons: cluster("mgr.a*!", "mgr.b-"), want: "Wait mgr.b"},
 
 		"several active metadata servers":                 {cluster("mds.fs-a*", "mds.fs-b*"), versions.StandbysUpgrade, "Reduce fs"},
