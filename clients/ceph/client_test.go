@@ -116,6 +116,7 @@ func TestClientCommands(t *testing.T) {
 		"adds an OSD":     {func(ctx context.Context, c ceph.Client) error { return c.NewOSD(ctx, "4d0d5e9f", "AQ==") }, "osd new 4d0d5e9f -i -", `{"cephx_secret":"AQ=="}`},
 		"creates a pool":  {func(ctx context.Context, c ceph.Client) error { return c.CreatePool(ctx, "p", 16) }, "osd pool create p 16", ""},
 		"creates files":   {func(ctx context.Context, c ceph.Client) error { return c.CreateFilesystem(ctx, "myfs", "m", "d") }, "fs new myfs m d", ""},
+		"allows several":  {func(ctx context.Context, c ceph.Client) error { return c.AllowFilesystems(ctx) }, "fs flag set enable_multiple true --yes-i-really-mean-it", ""},
 		"removes a key":   {func(ctx context.Context, c ceph.Client) error { return c.RemoveKey(ctx, "detent/a") }, "config-key rm detent/a", ""},
 	}
 	for name, c := range cases {

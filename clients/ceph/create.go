@@ -27,6 +27,11 @@ func (c Client) CreatePool(ctx context.Context, name string, pgs int) error {
 	return c.do(ctx, "creating the pool "+name, Command{Args: []string{"osd", "pool", "create", name, strconv.Itoa(pgs)}})
 }
 
+// AllowFilesystems permits more than one filesystem, which a cluster that was created before release 16 does not. It may be repeated.
+func (c Client) AllowFilesystems(ctx context.Context) error {
+	return c.do(ctx, "permitting several filesystems", Command{Args: []string{"fs", "flag", "set", "enable_multiple", "true", "--yes-i-really-mean-it"}})
+}
+
 // CreateFilesystem creates a filesystem in pools that exist. One that exists in these pools is no error.
 func (c Client) CreateFilesystem(ctx context.Context, name, metadata, data string) error {
 	return c.do(ctx, "creating the filesystem "+name, Command{Args: []string{"fs", "new", name, metadata, data}})

@@ -33,7 +33,9 @@ func TestKindCorrectsAnImageThatDoesNotStart(t *testing.T) {
 			later := r.world.Images["ceph:18"]
 			later.Patch, later.Commit = later.Patch+1, "later"
 			r.world.Images["ceph:18.2.8"] = later
-			r.world.Broken = func(d cephclient.Daemon, image string) bool { return d.Type == tc.broken && strings.HasPrefix(image, "ceph:18@") }
+			r.world.Broken = func(d cephclient.Daemon, image string) bool {
+				return d.Type == tc.broken && strings.HasPrefix(image, "ceph:18@")
+			}
 			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
 			r.step()
 			r.until("the daemon that does not start", 15*time.Minute, func() bool {
@@ -61,7 +63,9 @@ func TestKindCorrectsAnImageThatDoesNotStart(t *testing.T) {
 func TestKindCorrectsTheImageOfALaunch(t *testing.T) {
 	r := newRig(t, cluster("ceph:16"))
 	r.world.Images["ceph:fixed"] = r.world.Images["ceph:16"]
-	r.world.Broken = func(d cephclient.Daemon, image string) bool { return d.Type == cephclient.TypeOSD && strings.HasPrefix(image, "ceph:16@") }
+	r.world.Broken = func(d cephclient.Daemon, image string) bool {
+		return d.Type == cephclient.TypeOSD && strings.HasPrefix(image, "ceph:16@")
+	}
 	for range 60 {
 		r.step()
 	}

@@ -54,21 +54,47 @@ func TestKindRefusesAnImageThatTheRegistryLacks(t *testing.T) {
 	}
 }
 
-// pulls lets the pod of the detection show why its container waits, and reports whether there is one.
-func (r *rig) pulls(reason, message string) (found bool) {
+// TestKindDetectsAgainAfterAPodWasKilled does not take an image for one of another program because the pod that detects it was ended.
+func TestKindDetectsAgainAfterAPodWasKilled(t *testing.T) {
+	r := launched(t, "16")
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "nowhere/ceph:18" })
+	r.until("the pod", time.Minute, func() bool { return r.detecting() != nil })
+	p := r.detecting()
+	p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}}
+	r.must(r.client.Status().Update(t.Context(), p))
+	const want = "the pod that detects it was ended: the detection is repeated within ten minutes"
+	r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), want) })
+	for range 20 {
+		r.step()
+	}
+	if state := r.entry().State; state != cephupgrade.DetectingVersion {
+		t.Errorf("the state is %s", state)
+	}
+}
+
+// detecting returns the pod that detects nowhere/ceph:18; nil without one that has a container.
+func (r *rig) detecting() *corev1.Pod {
 	r.t.Helper()
 	var all corev1.PodList
 	r.must(r.client.List(r.t.Context(), &all))
 	for i := range all.Items {
-		p := &all.Items[i]
-		if p.Labels[render.LabelImage] != render.ImageID("nowhere/ceph:18") || len(p.Status.ContainerStatuses) == 0 {
-			continue
+		if p := &all.Items[i]; p.Labels[render.LabelImage] == render.ImageID("nowhere/ceph:18") && len(p.Status.ContainerStatuses) > 0 {
+			return p
 		}
-		p.Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: message}
-		r.must(r.client.Status().Update(r.t.Context(), p))
-		found = true
 	}
-	return found
+	return nil
+}
+
+// pulls lets the pod of the detection show why its container waits, and reports whether there is one.
+func (r *rig) pulls(reason, message string) (found bool) {
+	r.t.Helper()
+	p := r.detecting()
+	if p == nil {
+		return false
+	}
+	p.Status.ContainerStatuses[0].State.Waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: message}
+	r.must(r.client.Status().Update(r.t.Context(), p))
+	return true
 }
 
 // TestKindForgetsImages detects a tag again that neither the spec nor a daemon used in between, because it may have been moved.

@@ -2,6 +2,7 @@ package ceph_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,8 @@ import (
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // TestKindAsksAnOlderMonitorAboutKeys asks a monitor of release 14 while monitors of 16 run beside it: these never answer about keys while
@@ -32,4 +35,21 @@ func TestKindAsksAnOlderMonitorAboutKeys(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestKindKeepsTheRestOfAClusterWithoutAHost says why another monitor has no host, while everything else goes on.
+func TestKindKeepsTheRestOfAClusterWithoutAHost(t *testing.T) {
+	const want = "placing mon.d: 3 hosts can have a monitor, and each has one: add hosts, or set spec.mon.allowMultiplePerNode to true"
+	r := launched(t, "16")
+	r.edit(func(c *cephv1.Cluster) { c.Spec.Mon.Count = 5 })
+	r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), want) })
+	r.deleteKeys()
+	r.until("the keys", 2*time.Minute, func() bool { return len(r.secret()) > 0 })
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+	r.until("the upgrade", 15*time.Minute, func() bool { return r.entry().State == cephupgrade.Settled && r.versions()["mds"] == "18" })
+	if text := r.message(lifecycle.Ready); !strings.Contains(text, want) {
+		t.Errorf("shown after the upgrade: %q", text)
+	}
+	r.edit(func(c *cephv1.Cluster) { c.Spec.Mon.AllowMultiplePerNode = true })
+	r.until("the monitors", 10*time.Minute, func() bool { return r.settled("18")() && r.get().Status.Ceph.Components[0].Total == 5 })
 }

@@ -52,6 +52,8 @@ type Cluster struct {
 	Pools []Pool
 	// Filesystems sorted by name. Owned.
 	Filesystems []Filesystem
+	// SeveralFilesystems permits more than one filesystem. A cluster that was created before release 16 has to be told to.
+	SeveralFilesystems bool
 	// RequireRelease and MinMonRelease are majors.
 	RequireRelease, MinMonRelease int
 	// Active is the id of the active manager, empty for none, and ActiveSince when it became active.

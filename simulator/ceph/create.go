@@ -9,11 +9,15 @@ import (
 	client "github.com/detent-dev/detent/clients/ceph"
 )
 
+// severalSince is the release whose new clusters permit several filesystems.
+const severalSince = 16
+
 // NewEmpty returns a cluster without daemons. Launch adds and starts them.
 func NewEmpty(release int) *Cluster {
 	return &Cluster{
 		FSID: "11111111-2222-3333-4444-555555555555", Settings: DefaultSettings(), RequireRelease: release, MinMonRelease: release,
-		Keys: map[string]string{}, UUIDs: map[string]string{}, nextID: 4000, statsAt: -1,
+		SeveralFilesystems: release == 0 || release >= severalSince,
+		Keys:               map[string]string{}, UUIDs: map[string]string{}, nextID: 4000, statsAt: -1,
 	}
 }
 
@@ -90,6 +94,9 @@ func (c *Cluster) createFilesystem(name, metadata, data string) client.Result {
 	}
 	if slices.ContainsFunc(c.Filesystems, func(f Filesystem) bool { return f.Name == name }) {
 		return said("filesystem '%s' already exists", name)
+	}
+	if len(c.Filesystems) > 0 && !c.SeveralFilesystems {
+		return refused(22, "EINVAL", "Creation of multiple filesystems is disabled.  To enable this experimental feature, use 'ceph fs flag set enable_multiple true'")
 	}
 	c.addFilesystem(name)
 	return said("new fs with metadata pool 2 and data pool 3")

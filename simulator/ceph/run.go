@@ -161,6 +161,10 @@ func handlers() []handler {
 		{[]string{"osd", "purge", "*", "--yes-i-really-mean-it"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.purge(a[0]) }},
 		{[]string{"osd", "new", "*", "-i", "-"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.newOSD(a[0]) }},
 		{[]string{"osd", "pool", "create", "*", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.createPool(a[0], a[1]) }},
+		{[]string{"fs", "flag", "set", "enable_multiple", "true", "--yes-i-really-mean-it"}, func(c *Cluster, _ []string, _ []byte) client.Result {
+			c.SeveralFilesystems = true
+			return client.Result{}
+		}},
 		{[]string{"fs", "new", "*", "*", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.createFilesystem(a[0], a[1], a[2]) }},
 		{[]string{"auth", "import", "-i", "-"}, func(*Cluster, []string, []byte) client.Result { return said("imported keyring") }},
 		{[]string{"mgr", "fail", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.mgrFail(a[0]) }},

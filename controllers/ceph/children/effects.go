@@ -35,7 +35,7 @@ func (r *Reconciler) Detect(ctx context.Context, c *cephv1.Cluster, s *observati
 // Replace changes the Deployment of a daemon to the image and to the desired pod. An empty image keeps the present one. That the daemon
 // may start on the version is recorded first: data that a newer version has touched can often not be used by an older one.
 func (r *Reconciler) Replace(ctx context.Context, c *cephv1.Cluster, s *observation.Snapshot, write lifecycle.Writer, name ceph.Daemon, image string) error {
-	t := &scope{r, c, s, write}
+	t := &scope{Reconciler: r, cluster: c, snapshot: s, write: write}
 	have, one, err := t.present(name)
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func (t *scope) started(ctx context.Context, name ceph.Daemon, version versions.
 
 // Scale stops the daemon, or starts it on what it was launched with.
 func (r *Reconciler) Scale(ctx context.Context, c *cephv1.Cluster, s *observation.Snapshot, write lifecycle.Writer, name ceph.Daemon, replicas int32) error {
-	t := &scope{r, c, s, write}
+	t := &scope{Reconciler: r, cluster: c, snapshot: s, write: write}
 	have, _, err := t.present(name)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 )
 
 // identify records what identifies the cluster and its daemons, and what was observed that cannot be observed again.
@@ -25,9 +26,7 @@ func (t *scope) identify(ctx context.Context) error {
 	if err := t.assign(next); err != nil {
 		return err
 	}
-	if err := t.place(ctx, next); err != nil {
-		return err
-	}
+	t.unplaced = t.place(ctx, next)
 	t.detected(next)
 	t.served(next)
 	t.located(next)
@@ -70,7 +69,8 @@ func put[K comparable, V any](into map[K]V, key K, value V) map[K]V {
 	return into
 }
 
-// place chooses the hosts of monitors, which keep their data there, and records their addresses.
+// place chooses the hosts of monitors, which keep their data there, and records their addresses. A monitor that cannot be placed is not
+// launched, and no other one until it is: the rest of the cluster is kept as it is.
 func (t *scope) place(ctx context.Context, next *record.Record) error {
 	var nodes []string
 	for _, d := range t.snapshot.Declared {
@@ -89,7 +89,7 @@ func (t *scope) place(ctx context.Context, next *record.Record) error {
 			if one.Node = t.freest(next, nodes); one.Node == "" {
 				return fmt.Errorf("placing %s: %d hosts can have a monitor, and each has one: add hosts, or set spec.mon.allowMultiplePerNode to true", d.Name, len(nodes))
 			}
-			one.Format = record.FormatAllowed
+			one.Format, one.Directory = record.FormatAllowed, render.MonDirectory(t.cluster)
 		}
 		if service := t.snapshot.Services[d.Name]; service != nil && one.Address == "" && service.Spec.ClusterIP != corev1.ClusterIPNone {
 			one.Address = service.Spec.ClusterIP

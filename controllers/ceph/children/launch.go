@@ -215,12 +215,18 @@ func (t *scope) create(ctx context.Context) error {
 	return nil
 }
 
+// severalFilesystems is the release from which a cluster may have several filesystems: a metadata server of 14 joins any of them.
+const severalFilesystems = 16
+
 // filesystem creates a filesystem, and sets its numbers of metadata servers while no upgrade has reduced them. Ceph would miss standbys that
 // are not declared.
 func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, want *cephv1.FilesystemSpec) error {
 	at := slices.IndexFunc(exist, func(f ceph.Filesystem) bool { return f.Name == want.Name })
 	if at < 0 {
-		_, err := t.send(ctx, connection.Command{NewFilesystem: &connection.NewFilesystem{Name: want.Name}})
+		if oldest, _ := t.image(ceph.TypeMon); len(exist) > 0 && !oldest.Version.IsZero() && oldest.Version.Major < severalFilesystems {
+			return fmt.Errorf("creating the filesystem %s: release %d cannot tell the metadata servers of several filesystems apart: upgrade to release %d or later first", want.Name, oldest.Version.Major, severalFilesystems)
+		}
+		_, err := t.send(ctx, connection.Command{NewFilesystem: &connection.NewFilesystem{Name: want.Name, Several: len(exist) > 0}})
 		return err
 	}
 	have, active, standbys := &exist[at], int(want.ActiveCount), int(want.StandbyCount)

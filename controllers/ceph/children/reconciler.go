@@ -44,6 +44,8 @@ type scope struct {
 	cluster  *cephv1.Cluster
 	snapshot *observation.Snapshot
 	write    lifecycle.Writer
+	// unplaced is why a monitor has no host; nil if each has one.
+	unplaced error
 }
 
 func (t *scope) input() render.Input {
@@ -55,7 +57,7 @@ var errRecorded = fmt.Errorf("the record was written: %w", lifecycle.ErrStale)
 
 // Apply creates what the spec declares, in the order in which daemons depend on each other. It may be repeated at any point.
 func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observation.Snapshot, write lifecycle.Writer) error {
-	t := &scope{r, c, s, write}
+	t := &scope{Reconciler: r, cluster: c, snapshot: s, write: write}
 	if s.Record == nil && len(s.Deployments)+len(s.Services)+len(s.Claims) > 0 {
 		return fmt.Errorf("reading the record of the cluster in the ConfigMap %s: %w", record.Name(c.Name), errRecordLost)
 	}
@@ -69,7 +71,7 @@ func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observatio
 			return err
 		}
 	}
-	return nil
+	return t.unplaced
 }
 
 // errRecordLost: a new record would found another cluster.
@@ -81,7 +83,7 @@ func (r *Reconciler) Repair(ctx context.Context, c *cephv1.Cluster, s *observati
 	if s.Record == nil {
 		return nil
 	}
-	t := &scope{r, c, s, write}
+	t := &scope{Reconciler: r, cluster: c, snapshot: s, write: write}
 	next := t.next()
 	t.adopt(next)
 	if err := t.store(ctx, next); errors.Is(err, errRecorded) {

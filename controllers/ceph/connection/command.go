@@ -33,7 +33,11 @@ type (
 	// NewOSD adds an OSD with its key.
 	NewOSD struct{ UUID, Key string }
 	// NewFilesystem creates a filesystem.
-	NewFilesystem struct{ Name string }
+	NewFilesystem struct {
+		Name string
+		// Several means that there is another one.
+		Several bool
+	}
 	// Counts are the numbers of active and of standby metadata servers.
 	Counts struct {
 		Filesystem       string
@@ -78,6 +82,11 @@ func Execute(ctx context.Context, c ceph.Client, command Command) error {
 	case command.NewFilesystem != nil:
 		name := command.NewFilesystem.Name
 		metadata, data := name+"-metadata", name+"-data0"
+		if command.NewFilesystem.Several {
+			if err := c.AllowFilesystems(ctx); err != nil {
+				return err
+			}
+		}
 		if err := c.CreatePool(ctx, metadata, metadataPGs); err != nil {
 			return err
 		}

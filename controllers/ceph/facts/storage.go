@@ -109,9 +109,9 @@ func alone(q *ceph.Quorum, lost string) string {
 // Remedy says what was lost and what can be done.
 func (l *Loss) Remedy(c *cephv1.Cluster, s *observation.Snapshot) string {
 	name := l.Daemon.Name
-	text := fmt.Sprintf("%s has lost its data: nothing is left in %s. ", name, render.Storage(c, l.Daemon, l.Node))
+	text := fmt.Sprintf("%s has lost its data: nothing is left in %s. ", name, render.Storage(c, s.Record, l.Daemon, l.Node))
 	if l.Daemon.Claims != nil {
-		text = fmt.Sprintf("%s on %s has lost its data: nothing is left in %s. ", name, l.Node, render.Storage(c, l.Daemon, l.Node))
+		text = fmt.Sprintf("%s on %s has lost its data: nothing is left in %s. ", name, l.Node, render.Storage(c, s.Record, l.Daemon, l.Node))
 	}
 	text += "Bring it back with its data; or, if it is gone for good, "
 	if name.Type == ceph.TypeOSD {

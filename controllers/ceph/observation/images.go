@@ -38,16 +38,28 @@ func (s *Snapshot) Detected(name string) (*record.Image, *transitions.Problem) {
 		return nil, transitions.Problemf(ImageNotPulled, "the registry has no image %s: check its name and its tag", name)
 	}
 	for _, c := range d.Job.Status.Conditions {
-		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue {
+		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue && !interrupted(&d) {
 			return nil, transitions.Problemf(ImageNotPulled, "the version of the image %s was not detected in time%s: check that it exists and can be pulled", name, pulling(d.Pod))
 		}
 	}
 	return nil, nil
 }
 
+// interrupted reports whether the pod that detects was ended from outside. Its Job is deleted after a while, and made again.
+func interrupted(d *Detection) bool {
+	return killed(d.Pod) || d.Pod != nil && d.Pod.Status.Reason == podEvicted
+}
+
+// podEvicted is the reason of a pod that the kubelet ended for the resources of its node.
+const podEvicted = "Evicted"
+
 // Delay is why the container that detects the version of an image does not run; empty if nothing delays it.
 func (s *Snapshot) Delay(name string) string {
-	return delayOf(s.Detections[render.ImageID(name)].Pod)
+	d := s.Detections[render.ImageID(name)]
+	if interrupted(&d) {
+		return "the pod that detects it was ended: the detection is repeated within ten minutes"
+	}
+	return delayOf(d.Pod)
 }
 
 // delayOf is why the container of a pod does not run; empty if nothing delays it.
@@ -63,12 +75,24 @@ func delayOf(pod *corev1.Pod) string {
 	return ""
 }
 
-// ended returns the status of the container that detects, once it has ended.
+// ended returns the status of the container that detects, once it has ended by itself. One that was killed says nothing of its image.
 func ended(pod *corev1.Pod) *corev1.ContainerStatus {
-	if pod == nil || len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].State.Terminated == nil {
+	if pod == nil || len(pod.Status.ContainerStatuses) == 0 || pod.Status.ContainerStatuses[0].State.Terminated == nil || killed(pod) {
 		return nil
 	}
 	return &pod.Status.ContainerStatuses[0]
+}
+
+// signaled is the least exit code of a process that ended by a signal.
+const signaled = 128
+
+// killed reports whether the container was ended from outside, by the end of its pod or for its memory, before it printed a version.
+func killed(pod *corev1.Pod) bool {
+	if pod == nil || len(pod.Status.ContainerStatuses) == 0 {
+		return false
+	}
+	t := pod.Status.ContainerStatuses[0].State.Terminated
+	return t != nil && t.ExitCode > signaled && t.Message == ""
 }
 
 // pulling is why the container waits.

@@ -39,9 +39,11 @@ type Daemon struct {
 	Newest  versions.Version `json:"newest,omitzero"`
 	// ByHand is the image that an administrator set in its Deployment, while its version is not known.
 	ByHand string `json:"byHand,omitempty"`
-	// Node and Address of a monitor.
-	Node    string `json:"node,omitempty"`
-	Address string `json:"address,omitempty"`
+	// Node and Address of a monitor. Directory is its parent directory there, below that of the spec; empty for that of earlier releases,
+	// which two clusters may share: the name of a namespace and that of a cluster were joined by a hyphen.
+	Node      string `json:"node,omitempty"`
+	Address   string `json:"address,omitempty"`
+	Directory string `json:"directory,omitempty"`
 	// CrushHost of an OSD on a volume claim is the node on which it first served. It stays the host of the OSD in CRUSH.
 	CrushHost string `json:"crushHost,omitempty"`
 	// Format is whether the data of a monitor or an OSD may be formatted.

@@ -16,7 +16,7 @@ import (
 func (d *daemon) mon() {
 	self := d.Record.Daemons[d.Name.String()].Address
 	d.on(d.runs.Node)
-	d.hostData(monDirectory(d.Cluster, d.Name))
+	d.hostData(monDirectory(d.Cluster, d.Record, d.Name))
 	// Data without the mark is of a monitor that ended while it made it, unless it has served. What it made is removed, and made again.
 	mark := d.directory() + "/formatted"
 	exists := fmt.Sprintf(`test -e %s/store.db && { test -e %s || test "$(cat %s/format)" != %s; }`, d.directory(), mark, recordDir, record.FormatAllowed)
@@ -36,16 +36,23 @@ func stopsAfter(seconds int64) *corev1.Lifecycle {
 	return &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: seconds}}}
 }
 
+// MonDirectory is the directory on a host for the monitors of a cluster, below that of the spec. No name contains an underscore.
+func MonDirectory(c *cephv1.Cluster) string { return c.Namespace + "_" + c.Name }
+
 // monDirectory is the directory of a monitor on its host.
-func monDirectory(c *cephv1.Cluster, mon ceph.Daemon) string {
-	return path.Join(c.Spec.DataDirHostPath, c.Namespace+"-"+c.Name, "mon-"+mon.ID)
+func monDirectory(c *cephv1.Cluster, r *record.Record, mon ceph.Daemon) string {
+	parent := c.Namespace + "-" + c.Name
+	if own := r.Daemons[mon.String()].Directory; own != "" {
+		parent = own
+	}
+	return path.Join(c.Spec.DataDirHostPath, parent, "mon-"+mon.ID)
 }
 
 // Storage returns where the data of a monitor or an OSD is, in words.
-func Storage(c *cephv1.Cluster, d daemons.Daemon, node string) string {
+func Storage(c *cephv1.Cluster, r *record.Record, d daemons.Daemon, node string) string {
 	switch {
 	case d.Name.Type == ceph.TypeMon:
-		return "the directory " + monDirectory(c, d.Name) + " on " + node
+		return "the directory " + monDirectory(c, r, d.Name) + " on " + node
 	case d.Claims != nil:
 		return "the volume claim " + claimName(c.Name, d.Slot)
 	}

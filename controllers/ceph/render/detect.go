@@ -17,6 +17,14 @@ const (
 	detectKept     = 600
 )
 
+// evictedAgain makes another pod of a Job if one is ended with its node, or for another pod: that says nothing of the image.
+func evictedAgain() *batchv1.PodFailurePolicy {
+	return &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action:          batchv1.PodFailurePolicyActionIgnore,
+		OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+	}}}
+}
+
 // ImageID identifies an image in a label.
 func ImageID(image string) string {
 	h := fnv.New64a()
@@ -37,6 +45,7 @@ func Detect(c *cephv1.Cluster, image string, user int64) *batchv1.Job {
 		ObjectMeta: metav1.ObjectMeta{Name: DetectName(c.Name, image), Namespace: c.Namespace, Labels: labels},
 		Spec: batchv1.JobSpec{
 			ActiveDeadlineSeconds: new(int64(detectDeadline)), BackoffLimit: new(int32(0)), TTLSecondsAfterFinished: new(int32(detectKept)),
+			PodFailurePolicy: evictedAgain(),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{

@@ -178,3 +178,40 @@ func TestDeploymentReadsABlockDevice(t *testing.T) {
 		})
 	}
 }
+
+// TestDeploymentKeepsTheMonitorsOfClustersApart gives clusters whose namespaces and names together read the same different directories, and a
+// monitor of an earlier release the one that it has.
+func TestDeploymentKeepsTheMonitorsOfClustersApart(t *testing.T) {
+	for name, tc := range map[string]struct {
+		namespace, cluster string
+		earlier            bool
+		want               string
+	}{
+		"a cluster":                       {"rook", "ceph-x", false, "/var/lib/rook/rook_ceph-x/mon-a"},
+		"another one":                     {"rook-ceph", "x", false, "/var/lib/rook/rook-ceph_x/mon-a"},
+		"a monitor of an earlier release": {"rook", "ceph-x", true, "/var/lib/rook/rook-ceph-x/mon-a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, all := input(t, v18)
+			in.Cluster.Namespace, in.Cluster.Name = tc.namespace, tc.cluster
+			one := in.Record.Daemons["mon.a"]
+			if !tc.earlier {
+				one.Directory = render.MonDirectory(in.Cluster)
+			}
+			in.Record.Daemons["mon.a"] = one
+			d, err := render.Deployment(in, all[0], one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, v := range d.Spec.Template.Spec.Volumes {
+				if v.HostPath != nil {
+					got = append(got, v.HostPath.Path)
+				}
+			}
+			if diff := cmp.Diff([]string{tc.want}, got); diff != "" {
+				t.Errorf("directories (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -37,6 +37,7 @@ func Pull(c *cephv1.Cluster, t ceph.Type, node, image string, user int64) *batch
 		ObjectMeta: metav1.ObjectMeta{Name: c.Name + "-pull-" + labels[LabelPull], Namespace: c.Namespace, Labels: labels},
 		Spec: batchv1.JobSpec{
 			ActiveDeadlineSeconds: new(int64(pullDeadline)), BackoffLimit: new(int32(0)), TTLSecondsAfterFinished: new(int32(pullKept)),
+			PodFailurePolicy: evictedAgain(),
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: labels},
 				Spec: corev1.PodSpec{

@@ -37,7 +37,7 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	}
 	for _, d := range s.Unused {
 		unused = append(unused, fmt.Sprintf("%s was removed from Ceph: %s is not used. To make another OSD there, empty it, and approve that with %s",
-			d.Name, render.Storage(c, d, d.Node), facts.ReuseCommand(c, s, d.Slot)))
+			d.Name, render.Storage(c, s.Record, d, d.Node), facts.ReuseCommand(c, s, d.Slot)))
 	}
 	out := warn(warn(nil, StorageLost, lost), OSDRemoved, unused)
 	out = warn(out, ImageSetByHand, byHand(c, s))

@@ -95,11 +95,11 @@ type ClusterSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	Filesystems []FilesystemSpec `json:"filesystems,omitempty"`
 
-	// ObjectStores of the cluster.
+	// ObjectStores of the cluster, at most one: all gateways serve the default zone, and several stores would share its users and buckets.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
-	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:MaxItems=1
 	ObjectStores []ObjectStoreSpec `json:"objectStores,omitempty"`
 
 	// CephConfig is configuration of Ceph by section, such as global or osd. It is passed to the daemons as it is, and has precedence over
