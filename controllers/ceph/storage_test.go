@@ -104,7 +104,7 @@ func TestKindMakesTheDataOfAMonitorAgain(t *testing.T) {
 	r.stays("not approved", mon("b"))
 	node := r.record().Daemons["mon.b"].Node
 	for _, want := range []string{
-		"mon.b has lost its data: nothing is left in the directory /var/lib/rook/rook-ceph-rook-ceph/mon-b on simulated",
+		"mon.b has lost its data: nothing is left in the directory /var/lib/rook/rook-ceph_rook-ceph/mon-b on simulated",
 		"kubectl annotate clusters.ceph.rook.io rook-ceph -n rook-ceph --overwrite detent.dev/approve=format-storage=mon.b/1",
 	} {
 		if want = strings.ReplaceAll(want, "simulated", node); !strings.Contains(r.lost(), want) {

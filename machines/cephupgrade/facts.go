@@ -185,6 +185,14 @@ func (c *Cluster) started(d *Daemon) bool {
 	return m.Version.Same(d.Launched)
 }
 
+// failing reports whether the daemon does not serve, because it never started on the image of its Deployment. An OSD that the map lacks was
+// removed from Ceph: no image would start it.
+func (c *Cluster) failing(d *Daemon) bool {
+	serving, _, _ := c.role(d)
+	_, known := c.osd(d.Name)
+	return !serving && !c.started(d) && (known || d.Name.Type != ceph.TypeOSD)
+}
+
 // role reports whether the daemon has its role, and whether it leads or follows another one.
 func (c *Cluster) role(d *Daemon) (serving, leading, following bool) {
 	id := d.Name.ID

@@ -268,8 +268,7 @@ func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
 // lacks reports whether another OSD never started. The placement groups may need it, and it is replaced next if its image is corrected.
 func (f *Facts) lacks(c *Cluster, d *Daemon) bool {
 	return slices.ContainsFunc(f.Daemons, func(other Daemon) bool {
-		serving, _, _ := c.role(&other)
-		return other.Name.Type == ceph.TypeOSD && other.Name != d.Name && !serving && !c.started(&other)
+		return other.Name.Type == ceph.TypeOSD && other.Name != d.Name && c.failing(&other)
 	})
 }
 

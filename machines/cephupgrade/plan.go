@@ -132,8 +132,8 @@ func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all [
 		d := &f.Daemons[i]
 		one := order.Daemon{Name: d.Name, Filesystem: d.Filesystem, Outdated: f.differs(c, d, targets)}
 		one.Serving, one.Leading, one.Following = c.role(d)
-		never := !one.Serving && !c.started(d)
-		one.Stopped, one.Broken = d.Stopped || never, never && !d.Stopped && f.follows(c, d, targets)
+		failing := c.failing(d)
+		one.Stopped, one.Broken = d.Stopped || failing, failing && !d.Stopped && f.follows(c, d, targets)
 		all = append(all, one)
 	}
 	return all
