@@ -139,7 +139,7 @@ func policyRemoved(ctx SpecContext, c *store) {
 	Expect(p.Starts()).To(BeEmpty(), "daemons that were started")
 	p = c.upgrade(ctx, "18.2.7")
 	c.settled(ctx, "18.2.7")
-	c.ordered(p, cephImage("18.2.7"), map[ceph.Type]int{ceph.TypeRGW: 1, ceph.TypeMDS: 2})
+	c.ordered(p, cephImage("18.2.7"), map[ceph.Type]int{ceph.TypeRGW: 2, ceph.TypeMDS: 2})
 }
 
 // started are the daemons that were started in a phase, sorted by name.

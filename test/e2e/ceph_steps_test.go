@@ -259,5 +259,5 @@ func (c *store) released(ctx SpecContext, release string) {
 
 // everyDaemon counts the daemons of ceph.yaml.
 func everyDaemon() map[ceph.Type]int {
-	return map[ceph.Type]int{ceph.TypeMon: 3, ceph.TypeMgr: 2, ceph.TypeOSD: 3, ceph.TypeRGW: 1, ceph.TypeMDS: 2}
+	return map[ceph.Type]int{ceph.TypeMon: 3, ceph.TypeMgr: 2, ceph.TypeOSD: 3, ceph.TypeRGW: 2, ceph.TypeMDS: 2}
 }

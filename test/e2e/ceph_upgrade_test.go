@@ -62,7 +62,7 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 		rest := c.upgrade(ctx, "18.2.7")
 		c.killIn(ctx, rest, ceph.TypeRGW, ceph.TypeMDS)
 		c.settled(ctx, "18.2.7")
-		c.ordered(rest, cephImage("18.2.7"), map[ceph.Type]int{ceph.TypeRGW: 1, ceph.TypeMDS: 2})
+		c.ordered(rest, cephImage("18.2.7"), map[ceph.Type]int{ceph.TypeRGW: 2, ceph.TypeMDS: 2})
 		c.finish(ctx, mon, osd, rest)
 	})
 })

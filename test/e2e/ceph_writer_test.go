@@ -172,17 +172,13 @@ func (c *store) noteStalls(kind string, slow []slowWrite, outages []stage.Outage
 	}
 }
 
-// stalled names the daemons of which a client knows that its writes wait for their successor: there is one gateway, and one active
-// metadata server, the standby of which may be away too.
+// stalled names the daemons of which a client knows that its writes wait for their successor: there is one active metadata server, the
+// standby of which may be away too.
 func stalled(kind string) []ceph.Type {
-	switch kind {
-	case "uploads":
-		return []ceph.Type{ceph.TypeRGW}
-	case "records":
+	if kind == "records" {
 		return []ceph.Type{ceph.TypeMDS}
-	default:
-		return nil
 	}
+	return nil
 }
 
 // inOrder says that Ceph never reported a daemon on a newer version than daemons of types before its own, and that the release that it
