@@ -43,6 +43,7 @@ func Observe[T Target, A, W any](ctx context.Context, system System[T, transitio
 		}
 	}
 	if len(request.Needs) == 0 {
+		s.inFlight = request.Now.Before(last.Until) // a guard on what cannot happen any more needs no answer of the system
 		return s
 	}
 	queries := make([]Query[transitions.Need], len(request.Needs))
