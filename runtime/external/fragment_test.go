@@ -112,6 +112,9 @@ func TestObserve(t *testing.T) {
 	if got := seen.Commands(machines.ObserveOptions{RequestID: id, EnteredAt: began, Now: began.Add(external.Pause)}); got.Paused {
 		t.Error("the pause has not ended")
 	}
+	if got := seen.Commands(machines.ObserveOptions{RequestID: id, EnteredAt: began.Add(time.Hour), Now: began}); got.Paused {
+		t.Error("the pause lasts as long as a clock was ahead that was set back")
+	}
 }
 
 // inFlight is a system with a command that may still take effect.
