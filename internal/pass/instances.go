@@ -21,7 +21,9 @@ type instance struct {
 
 // holdsNothing reports that undecided instances of the lifecycle have nothing to release. Others may: an instance whose entry was lost is
 // found only by its name.
-func (i *instance) holdsNothing(graph machines.Graph) bool { return i.unmanaged || graph.Deletion == nil }
+func (i *instance) holdsNothing(graph machines.Graph) bool {
+	return i.unmanaged || graph.Deletion == nil
+}
 
 // expand returns the lifecycles with their instances: the declared ones, and those that have an entry. Without several instances the
 // second result is nil.
