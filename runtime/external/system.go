@@ -1,4 +1,4 @@
-// Package external connects reconciles with systems outside the Kubernetes API, such as a Kafka cluster or an HTTP service. A
+// Package external connects reconciles with systems outside the Kubernetes API, such as a database or an HTTP service. A
 // reconcile never waits for them: it reads the last answer with its age and requests a newer one, and it submits commands that are
 // executed at most once. An answer and the outcome of a command requeue the object.
 //
