@@ -3,7 +3,7 @@ package machines
 import "strings"
 
 // Cut returns the text as one line of at most n bytes, without splitting a character; n must be at least 3. The errors of
-// several brokers are separate lines, which would break tables. Invalid UTF-8 is replaced: the API server would return another
+// several servers are separate lines, which would break tables. Invalid UTF-8 is replaced: the API server would return another
 // text than was written, so that it would be written in every reconcile.
 func Cut(text string, n int) string {
 	const more = "..."

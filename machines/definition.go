@@ -14,7 +14,7 @@ import (
 
 // Definition declares a machine. It is data: Compile validates it and returns the machine.
 type Definition[F, D, E any] struct {
-	// Name of the machine in kebab-case, such as kafka-version-change. Required.
+	// Name of the machine in kebab-case, such as version-change. Required.
 	Name string
 	// Doc says in one sentence what the machine is for. Required.
 	Doc string

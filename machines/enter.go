@@ -67,6 +67,7 @@ func (l *evaluation[F, D, FX, E]) Project() lifecyclev1.Lifecycle {
 			l.postpone(&out, n, data)
 		}
 	})
+	l.limitDeadline(&out, n)
 	if advanced(l.entry.Progress, out.Progress) {
 		out.TransitionsSinceProgress = 0
 		if n.DeadlineAt == nil && !n.Resting() {
@@ -213,6 +214,17 @@ func (l *evaluation[F, D, FX, E]) fixedDeadline(n *node[F, D, FX]) *metav1.Time 
 		return nil
 	}
 	return l.stretched(l.now, l.now.Add(n.Deadline))
+}
+
+// limitDeadline brings forward a fixed deadline that is later than it would be if the state was entered now: the clock was set back. The
+// lifecycle would be shown as stalled as much too late as the clock was ahead.
+func (l *evaluation[F, D, FX, E]) limitDeadline(out *lifecyclev1.Lifecycle, n *node[F, D, FX]) {
+	if n.DeadlineAt != nil || out.Deadline == nil || !out.EnteredAt.After(l.now) {
+		return
+	}
+	if latest := l.fixedDeadline(n); latest != nil && latest.Before(out.Deadline) {
+		out.Deadline = latest
+	}
 }
 
 // deadlineOfFacts returns the deadline that the facts give the state, or nil. It replaces the fixed deadline.

@@ -145,6 +145,26 @@ func TestDeadlineAtPostponesTheDeadline(t *testing.T) {
 	}
 }
 
+func TestProjectLimitsADeadlineOfAClockThatWasAhead(t *testing.T) {
+	m := mustCompile(t, toy())
+	for name, tc := range map[string]struct{ ahead, want time.Duration }{
+		"the clock was not ahead": {-time.Minute, 9 * time.Minute},
+		"the clock was ahead":     {time.Hour, 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			entry := at("Restarting", map[string]string{"node": "b"})
+			entry.Progress = &lifecyclev1.Progress{Done: 1, Total: 2, Unit: "node"}
+			entry.EnteredAt = metav1.NewTime(now.Add(tc.ahead))
+			deadline := metav1.NewTime(entry.EnteredAt.Add(10 * time.Minute))
+			entry.Deadline = &deadline
+			want := metav1.NewTime(now.Add(tc.want))
+			if diff := cmp.Diff(&want, evaluate(m, entry, half(), bind(m).NeedsIn("Restarting")...).Project().Deadline); diff != "" {
+				t.Errorf("deadline (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestDeadlineAtThatReadsAnUndeclaredFactIsShown(t *testing.T) {
 	def := toy()
 	def.Transitions[soakedRow].When = onTargetChange // so that nothing in Soaking needs sync

@@ -67,7 +67,8 @@ func (l *evaluation[F, D, FX, E]) guarded(run func()) (err error) {
 func (l *evaluation[F, D, FX, E]) Decide() Decision {
 	var d Decision
 	if err := l.guarded(func() { d = l.decide() }); err != nil {
-		return Decision{Err: err}
+		// A lifecycle that has nothing to release must not hold its object, whatever is wrong with it.
+		return Decision{Err: err, Released: l.deleting && l.machine.def.Deletion.IsZero()}
 	}
 	return d
 }

@@ -51,7 +51,10 @@ func (p *reconcileScope[O, S, E]) act(ctx context.Context, step *pass.Step[O, S,
 			return acted, &preconditionFailure[S]{Moved: *acting.FailedPrecondition, snapshot: snapshot}, nil
 		}
 		if len(acting.Effects) > 0 && p.lacksFinalizer(action) {
-			return acted, nil, p.addFinalizer(ctx)
+			if err := p.addFinalizer(ctx, s); err != nil {
+				return acted, nil, err
+			}
+			continue
 		}
 		if p.carryOut(ctx, s, acting, snapshot, round) {
 			acted = true

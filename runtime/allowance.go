@@ -176,6 +176,9 @@ func (p *reconcileScope[O, S, E]) backedOff(entry *lifecyclev1.Lifecycle) bool {
 	if over <= 0 {
 		return false
 	}
+	if entry.EnteredAt.After(p.now) {
+		return false // the clock was set back: how long ago it was is not known, and the wait would last as long as the clock was ahead
+	}
 	state, _ := lc.State(entry.State)
 	free := entry.EnteredAt.Add(p.scaled(state.Backoff.After(int(over))))
 	if !p.now.Before(free) {

@@ -104,6 +104,25 @@ func TestPaceLimitsALoopThroughRestAndDelaysNoRepair(t *testing.T) {
 	}
 }
 
+func TestBackOffWithoutProgressAfterTheClockWasSetBack(t *testing.T) {
+	r := newRig(t)
+	r.rest()
+	r.site(func(s *turnstile.Site) { s.Slow = true })
+	r.spec(func(s *api.TurnstileSpec) { s.Model = "B" })
+	r.until(turnstile.Checking, turnstile.Lit)
+	r.site(func(s *turnstile.Site) { s.Slow = false })
+	r.status(func(s *api.TurnstileStatus) {
+		for i := range s.Lifecycles {
+			s.Lifecycles[i].EnteredAt.Time = r.clock.Now().Add(time.Hour)
+			s.Lifecycles[i].TransitionsSinceProgress = 100
+		}
+	})
+	r.pass()
+	if got := r.entry("model").State; got == turnstile.Checking {
+		t.Error("the lifecycle waits until the clock shows the time at which it entered its state")
+	}
+}
+
 func TestPaceLimitsAFlappingTargetAndReachesTheLastOne(t *testing.T) {
 	r := newRig(t)
 	r.rest()

@@ -19,14 +19,15 @@ type ConfigMapRecords[O Object] struct {
 	Name func(object O) string
 	// Labels returns the labels of the ConfigMap. Optional; default: none.
 	Labels func(object O) map[string]string
-	// Owned records are deleted with their object. Optional; default: they outlive it, and an object of the same name adopts them.
+	// Owned records are deleted with their object. Those of a previous object of the same name are not read, and nothing is recorded until
+	// the garbage collector has removed them. Optional; default: records outlive their object, and an object of the same name adopts them.
 	Owned bool
 }
 
 // Read implements Records.
 func (r ConfigMapRecords[O]) Read(ctx context.Context, read client.Reader, object O, record string) (map[string]string, error) {
 	home, err := r.home(ctx, read, object)
-	if err != nil || home == nil {
+	if err != nil || home == nil || r.isForeign(home, object) {
 		return nil, err
 	}
 	texts := map[string]string{}
@@ -45,6 +46,9 @@ func (r ConfigMapRecords[O]) Write(ctx context.Context, read client.Reader, writ
 		return err
 	}
 	exists := home != nil
+	if exists && r.isForeign(home, object) {
+		return fmt.Errorf("ConfigMap %s/%s belongs to another object, such as a previous one of the same name: delete it unless it is removed soon: %w", home.Namespace, home.Name, ErrWait)
+	}
 	if !exists {
 		home = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: object.GetNamespace(), Name: r.Name(object)}}
 		if r.Labels != nil {
@@ -66,6 +70,11 @@ func (r ConfigMapRecords[O]) Write(ctx context.Context, read client.Reader, writ
 		return write.Update(ctx, home)
 	}
 	return write.Create(ctx, home)
+}
+
+// isForeign reports whether owned records are those of another object.
+func (r ConfigMapRecords[O]) isForeign(home *corev1.ConfigMap, object O) bool {
+	return r.Owned && !metav1.IsControlledBy(home, object)
 }
 
 // home returns the ConfigMap, or nil if it does not exist.

@@ -31,6 +31,8 @@ type memory struct {
 	// repairing and applying have separate back-off: desired children that cannot be applied must not delay the repair of lost
 	// ones. Nil while the step succeeds.
 	repairing, applying *trouble
+	// releasing is why the finalizer of an object with nothing left to release could not be removed. Nil if it was not refused.
+	releasing *trouble
 	// applied is the generation whose children were last applied; 0 if none were.
 	applied int64
 	// measured is the resourceVersion of the stored status that the gauges show; empty if they show another.

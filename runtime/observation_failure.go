@@ -46,7 +46,7 @@ func (p *reconcileScope[O, S, E]) observationFailed(ctx context.Context, failure
 	return failure
 }
 
-// showUndecided sets Ready, Reconciling and Stalled to why no decision is made. The other conditions keep their values. It
+// showUndecided sets Ready, Reconciling and Stalled to why no decision is made, or none has an effect. The other conditions keep their values. It
 // writes nothing while Stalled shows the same reason and message.
 func (p *reconcileScope[O, S, E]) showUndecided(ctx context.Context, reason, message string) error {
 	if c := meta.FindStatusCondition(p.in.Status.Conditions, Stalled); c != nil && c.Status == metav1.ConditionTrue && c.Reason == reason && c.Message == message {

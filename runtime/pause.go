@@ -69,7 +69,7 @@ func (p *reconcileScope[O, S, E]) resume(ctx context.Context) (time.Duration, er
 	status := next.LifecycleStatus()
 	away := time.Duration(0)
 	if c := meta.FindStatusCondition(status.Conditions, Paused); c != nil {
-		away = p.now.Sub(c.LastTransitionTime.Time)
+		away = max(0, p.now.Sub(c.LastTransitionTime.Time)) // a clock that was set back must not bring deadlines forward
 	}
 	meta.RemoveStatusCondition(&status.Conditions, Paused)
 	for i := range status.Lifecycles {

@@ -96,6 +96,20 @@ func TestResumeExtendsTheDeadline(t *testing.T) {
 	}
 }
 
+func TestResumeAfterTheClockWasSetBack(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.AwaitingArm))
+	r.annotate(lifecycle.PauseAnnotation, "true")
+	r.pass()
+	before := r.entry("model").Deadline
+	r.advance(-time.Hour)
+	r.annotate(lifecycle.PauseAnnotation, "")
+	r.pass()
+	if diff := cmp.Diff(before, r.entry("model").Deadline); diff != "" {
+		t.Errorf("deadline (-want +got):\n%s", diff)
+	}
+}
+
 func TestPauseRepairsAndTakesNoTransition(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.AwaitingArm))

@@ -231,7 +231,8 @@ func (p *reconcileScope[O, S, E]) advance(ctx context.Context) (time.Duration, e
 		return p.commit(ctx, step.Snapshot, step.Moved, step.Decided)
 	}
 	if step.Released {
-		return 0, p.removeFinalizer(ctx)
+		err := p.removeFinalizer(ctx)
+		return p.requeue.soonest, err
 	}
 	acted, failed, err := p.act(ctx, &step)
 	if err != nil || failed != nil {

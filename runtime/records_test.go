@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -165,6 +166,43 @@ func TestConfigMapRecords(t *testing.T) {
 			}
 			if len(stored.OwnerReferences) > 0 != owned || stored.Labels["of"] != gate {
 				t.Errorf("stored with owners %v and labels %v", stored.OwnerReferences, stored.Labels)
+			}
+		})
+	}
+}
+
+// Owned records are those of one object. An object of the same name that is created before the garbage collector has removed them
+// must not take them for its own.
+func TestConfigMapRecordsOfAPreviousObject(t *testing.T) {
+	for name, owned := range map[string]bool{"that outlive their object": false, "that are deleted with their object": true} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			home := lifecycle.ConfigMapRecords[*api.Turnstile]{Name: func(g *api.Turnstile) string { return g.Name + "-memory" }, Owned: owned}
+			entries := []machines.RecordEntry{{Record: "model", Key: "0", Value: "A"}}
+			previous, next := r.gate(), r.gate()
+			next.UID = "another-uid"
+			write := func(object *api.Turnstile) error {
+				return home.Write(t.Context(), r.server, lifecycle.NewChildren(r.server, r.server, r.clock).Writer(object, nil), object, entries)
+			}
+			if err := write(previous); err != nil {
+				t.Fatal(err)
+			}
+			texts, err := home.Read(t.Context(), r.server, next, "model")
+			if adopted := len(texts) > 0; err != nil || adopted == owned {
+				t.Errorf("read %v, %v", texts, err)
+			}
+			if err := write(next); owned != errors.Is(err, lifecycle.ErrWait) || !owned && err != nil {
+				t.Errorf("writing: %v", err)
+			}
+			if !owned {
+				return
+			}
+			collected := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: gate + "-memory"}}
+			if err := r.server.Delete(t.Context(), collected); err != nil {
+				t.Fatal(err)
+			}
+			if err := write(next); err != nil {
+				t.Errorf("writing after the garbage collection: %v", err)
 			}
 		})
 	}

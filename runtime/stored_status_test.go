@@ -39,6 +39,14 @@ func TestCompareStoredStopsTransitionsOnAPrunedStatus(t *testing.T) {
 			},
 			names: "does not store lifecycles[].history of the status",
 		},
+		"the count that numbers requests is dropped": {
+			prune: func(s *api.TurnstileStatus) {
+				for i := range s.Lifecycles {
+					s.Lifecycles[i].Transitions = 0
+				}
+			},
+			names: "does not store lifecycles[].transitions of the status",
+		},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {

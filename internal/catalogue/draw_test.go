@@ -97,7 +97,7 @@ func TestDraw(t *testing.T) {
 			request: catalogue.Request{What: "kafka/payments", Files: []string{file}}, err: "kafka/payments is not in the input: there are kafka/orders -n prod",
 		},
 		"no object in a file by a machine's name": {
-			request: catalogue.Request{What: "node-roll", Files: []string{file}}, err: `"node-roll" names no object: write TYPE/NAME, such as kafka/orders`,
+			request: catalogue.Request{What: "node-roll", Files: []string{file}}, err: `"node-roll" names no object: write TYPE/NAME, such as greeting/hello`,
 		},
 	}
 	for name, tc := range cases {

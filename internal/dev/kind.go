@@ -13,7 +13,7 @@ import (
 // Kind is what a local environment needs of a kind.
 type Kind struct {
 	resource.Kind
-	// Systems names what is simulated for the kind, such as "Kafka clusters". Required.
+	// Systems names what is simulated for the kind, such as "databases". Required.
 	Systems string
 	// List returns an empty list of the kind. Its items are lifecycle.Objects. Required.
 	List func() client.ObjectList

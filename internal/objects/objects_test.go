@@ -26,10 +26,10 @@ func TestParseReference(t *testing.T) {
 	}{
 		"kafka/orders":                   {want: objects.Reference{Type: "kafka", Name: "orders"}},
 		"kafkas.kafka.strimzi.io/orders": {want: objects.Reference{Type: "kafkas.kafka.strimzi.io", Name: "orders"}},
-		"orders":                         {err: `"orders" names no object: write TYPE/NAME, such as kafka/orders`},
-		"kafka/":                         {err: `"kafka/" names no object: write TYPE/NAME, such as kafka/orders`},
-		"/orders":                        {err: `"/orders" names no object: write TYPE/NAME, such as kafka/orders`},
-		"a/b/c":                          {err: `"a/b/c" names no object: write TYPE/NAME, such as kafka/orders`},
+		"orders":                         {err: `"orders" names no object: write TYPE/NAME, such as greeting/hello`},
+		"kafka/":                         {err: `"kafka/" names no object: write TYPE/NAME, such as greeting/hello`},
+		"/orders":                        {err: `"/orders" names no object: write TYPE/NAME, such as greeting/hello`},
+		"a/b/c":                          {err: `"a/b/c" names no object: write TYPE/NAME, such as greeting/hello`},
 	}
 	for in, tc := range cases {
 		t.Run(in, func(t *testing.T) {

@@ -15,6 +15,14 @@ type instance struct {
 	// undecided represents instances that cannot be listed or managed, with the reason if it is known.
 	undecided bool
 	err       error
+	// unmanaged means that the undecided instances are declared and can have no entry, so that nothing was done for them.
+	unmanaged bool
+}
+
+// holdsNothing reports that undecided instances of the lifecycle have nothing to release. Others may: an instance whose entry was lost is
+// found only by its name.
+func (i *instance) holdsNothing(graph machines.Graph) bool {
+	return i.unmanaged || graph.Deletion == nil
 }
 
 // expand returns the lifecycles with their instances: the declared ones, and those that have an entry. Without several instances the
@@ -33,7 +41,7 @@ func (in *In[O, S, E]) expand(snapshot S) (lifecycles []machines.Evaluator[O, S,
 		}
 		names, known, err := lc.Instances(in.Object, snapshot)
 		if !known || err != nil {
-			add(lc, instance{undecided: true, err: err})
+			add(lc, instance{undecided: true, err: err, unmanaged: known})
 		}
 		stored := instancesOf(lc.Name(), in.Status)
 		room, waiting := lc.MaxInstances()-len(stored), 0
@@ -49,7 +57,8 @@ func (in *In[O, S, E]) expand(snapshot S) (lifecycles []machines.Evaluator[O, S,
 			add(lc.Instance(name), instance{removed: known && err == nil && !declared})
 		}
 		if waiting > 0 && known && err == nil {
-			add(lc, instance{undecided: true, err: fmt.Errorf("%d instances wait until others are released: an object has at most %d", waiting, lc.MaxInstances())})
+			err := fmt.Errorf("%d instances wait until others are released: an object has at most %d", waiting, lc.MaxInstances())
+			add(lc, instance{undecided: true, err: err, unmanaged: true})
 		}
 	}
 	return lifecycles, instances

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -13,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/internal/pass"
 	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/states"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -147,5 +149,75 @@ func TestDecideAdmitsInstancesOnlyIntoFreeRoom(t *testing.T) {
 	}
 	if err := errors.Join(step.Errs...); err == nil || !strings.Contains(err.Error(), "1 instances wait until others are released") {
 		t.Errorf("errors %v", err)
+	}
+}
+
+// releasing is the machine of the tanks with a deletion that empties the tank.
+func releasing() machines.Definition[tank, none, string] {
+	def := definition()
+	def.States[2].Action.NeedsFinalizer = true
+	def.States = append(def.States,
+		machines.State[tank, none, string]{
+			State:     states.State{Name: "Draining", Kind: states.Wait, Doc: "the tank runs dry", Deadline: time.Minute, Poll: time.Second},
+			Invariant: transitions.Always[tank, none](),
+		},
+		machines.State[tank, none, string]{State: states.State{Name: "Empty", Kind: states.Rest, Doc: "nothing is left"}})
+	def.Transitions = append(def.Transitions, machines.Transition[tank, none]{
+		Event: "drained", From: "Draining", To: "Empty", Awaited: true, When: cheap("dry", func(t *tank) bool { return t.Have == 0 }),
+	})
+	def.Deletion = machines.Deletion{To: "Draining", End: "Empty"}
+	return def
+}
+
+// What a deletion releases must not be held by an instance that never had an entry, nor by a machine that has nothing to release.
+func TestDecideReleasesWhatCannotHoldAnything(t *testing.T) {
+	listed := func(names ...string) func(string, world) ([]string, bool) {
+		return func(string, world) ([]string, bool) { return names, true }
+	}
+	unknown := func(string, world) ([]string, bool) { return nil, false }
+	panics := func(string, world) ([]string, bool) { panic(errors.New("no pools")) }
+	seen := func(_ string, snapshot world, ask machines.ObserveOptions) tank { return snapshot[ask.Instance] }
+	blind := func(string, world, machines.ObserveOptions) tank { panic(errors.New("no facts")) }
+	long := strings.Repeat("x", machines.MaxInstanceName+1)
+	empty := at("tank/a", "Empty", machines.DeletionTarget)
+	for name, tc := range map[string]struct {
+		definition machines.Definition[tank, none, string]
+		names      func(string, world) ([]string, bool)
+		facts      func(string, world, machines.ObserveOptions) tank
+		stored     entries
+		want       bool
+	}{
+		"every instance is released":                                    {releasing(), listed("a"), seen, entries{empty}, true},
+		"an instance is not":                                            {releasing(), listed("d"), seen, entries{at("tank/d", "Draining", machines.DeletionTarget)}, false},
+		"a name that cannot be managed":                                 {releasing(), listed("a", long), seen, entries{empty}, true},
+		"more names than are managed":                                   {releasing(), listed("a", "b", "c"), seen, entries{empty, at("tank/b", "Empty", machines.DeletionTarget)}, true},
+		"a name that waits for room":                                    {releasing(), listed("b"), seen, entries{empty, at("tank/c", "Empty", machines.DeletionTarget)}, true},
+		"names that cannot be read, which a lost entry may be among":    {releasing(), unknown, seen, entries{empty}, false},
+		"a defect in the list":                                          {releasing(), panics, seen, entries{empty}, false},
+		"names that cannot be read, of a machine that releases nothing": {definition(), unknown, seen, nil, true},
+		"a defect in the list, of a machine that releases nothing":      {definition(), panics, seen, nil, true},
+		"a defect in the facts":                                         {releasing(), listed("a"), blind, entries{empty}, false},
+		"a defect in the facts, of a machine that releases nothing":     {definition(), listed("a"), blind, entries{at("tank/a", "Idle", "1")}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			machine, err := machines.Compile(tc.definition)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, _ := given(t, world{"left": known(1, 1), "a": known(0, 0), "b": known(0, 0), "c": known(0, 0), "d": known(1, 1)}, append(entries{at("left", "Idle", "1")}, tc.stored...)...)
+			in.Deleting = true
+			tanks := machines.Bind(machine, machines.Binding[string, world, tank, string, string]{Name: "tank", MaxInstances: 2, Instances: tc.names, Facts: tc.facts})
+			in.Lifecycles = []lifecycle{in.Lifecycles[0], tanks.Evaluator(access.Key{})}
+			step, err := pass.Decide(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range step.Moved {
+				t.Errorf("moved: %+v", m.Move)
+			}
+			if step.Released != tc.want {
+				t.Errorf("released: %v, want %v; %v", step.Released, tc.want, step.Errs)
+			}
+		})
 	}
 }

@@ -110,7 +110,7 @@ func Decide[O, S, E any](in In[O, S, E]) (Step[O, S, E], error) {
 		s.Name, s.Deleting = lc.Name(), in.Deleting
 		if len(instances) > 0 {
 			if instances[i].undecided {
-				s.Decision.Err = instances[i].err
+				s.Decision.Err, s.Decision.Released = instances[i].err, in.Deleting && instances[i].holdsNothing(lc.Graph())
 				continue
 			}
 			s.Deleting = s.Deleting || instances[i].removed

@@ -58,8 +58,8 @@ type Object struct {
 	Lifecycles []Lifecycle `json:"lifecycles"`
 	// Effects on other systems, in order.
 	Effects []Effect `json:"effects"`
-	// Writes are the objects that the operator writes, with their final content. Pods are left out because a StrimziPodSet
-	// contains them. The contents of Secrets are not shown.
+	// Writes are the objects that the operator writes, with their final content. Pods are left out: the objects from which
+	// they are created contain them. The contents of Secrets are not shown.
 	Writes []Write `json:"writes"`
 	// Assumptions are the objects and answers that were missing in the input, and what was assumed instead.
 	Assumptions []string `json:"assumptions"`

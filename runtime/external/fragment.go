@@ -26,6 +26,10 @@ type Commands struct {
 // A command is sent once in each visit of a Work state. What became of it is read from the system, whether it was answered or not. If
 // it failed, has no answer or had no effect, the lifecycle waits in a Wait state for Pause, and until the command cannot take effect
 // any more. Then it enters the Work state again.
+//
+// A process that takes over a Work state knows of no command of its predecessor and sends one at once. To wait until the predecessor's
+// cannot take effect any more would delay every takeover, and the first command of every object, by the time that a command may take.
+// Commands must therefore be idempotent.
 type Fragment[F, D, W any] struct {
 	// Commands returns the fragment's facts within the machine's. Required.
 	Commands func(facts *F) *Commands

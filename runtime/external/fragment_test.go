@@ -112,4 +112,47 @@ func TestObserve(t *testing.T) {
 	if got := seen.Commands(machines.ObserveOptions{RequestID: id, EnteredAt: began, Now: began.Add(external.Pause)}); got.Paused {
 		t.Error("the pause has not ended")
 	}
+	if got := seen.Commands(machines.ObserveOptions{RequestID: id, EnteredAt: began.Add(time.Hour), Now: began}); got.Paused {
+		t.Error("the pause lasts as long as a clock was ahead that was set back")
+	}
+}
+
+// inFlight is a system with a command that may still take effect.
+type inFlight struct {
+	external.System[external.Object, transitions.Need, int, error]
+	until time.Time
+}
+
+func (i inFlight) InFlight(external.Object, string) external.InFlight {
+	return external.InFlight{Until: i.until, Sent: true}
+}
+
+func TestObserveShowsACommandInFlight(t *testing.T) {
+	direct := &external.Direct[external.Object, external.Object, transitions.Need, int, error]{
+		Protocol: external.Protocol[external.Object, external.Object, transitions.Need, int, error]{
+			Connect: func(o external.Object) (external.Object, func(), error) { return o, func() {}, nil },
+			Ask:     func(context.Context, external.Object, transitions.Need) (int, error) { return 1, nil },
+		},
+	}
+	for name, tc := range map[string]struct {
+		needs []transitions.Need
+		until time.Time
+		want  bool
+	}{
+		"it may take effect after the system is read":         {needs: []transitions.Need{"lit"}, until: began.Add(1), want: true},
+		"the system is read when it cannot take effect":       {needs: []transitions.Need{"lit"}, until: began},
+		"it may take effect, and nothing is read":             {until: began.Add(1), want: true},
+		"it cannot take effect any more, and nothing is read": {until: began},
+	} {
+		t.Run(name, func(t *testing.T) {
+			id := machines.RequestID{UID: "a", Lifecycle: "lamp", State: "RetryingSwitching", Sequence: 2}
+			seen := external.Observe(t.Context(), inFlight{direct, tc.until}, external.Object{UID: "a"}, lifecycle.ObserveRequest{
+				Needs: tc.needs, Now: began, RequestIDs: map[string]machines.RequestID{"lamp": id},
+				MaxAge: func(transitions.Need) time.Duration { return time.Minute },
+			})
+			if got := seen.Commands(machines.ObserveOptions{RequestID: id, Now: began}).InFlight; got != tc.want {
+				t.Errorf("in flight: %v, want %v", got, tc.want)
+			}
+		})
+	}
 }

@@ -49,13 +49,6 @@ type request[W any] struct {
 	command W
 }
 
-// renewals is how often an answer is requested again within its maximum age.
-const renewals = 10
-
-// retryFailed is the delay before a failed question is sent again, independently of the state that waits for it: at rest only the
-// next resync would repeat it.
-const retryFailed = 10 * time.Second
-
 // Read returns the last answers. An answer that is too old is pending while a new one is in flight.
 func (p *Polled[T, C, Q, A, W]) Read(ctx context.Context, target T, queries []Query[Q], live bool, now time.Time) []Reading[A] {
 	out := make([]Reading[A], len(queries))

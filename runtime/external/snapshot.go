@@ -43,6 +43,7 @@ func Observe[T Target, A, W any](ctx context.Context, system System[T, transitio
 		}
 	}
 	if len(request.Needs) == 0 {
+		s.inFlight = request.Now.Before(last.Until) // a guard on what cannot happen any more needs no answer of the system
 		return s
 	}
 	queries := make([]Query[transitions.Need], len(request.Needs))
@@ -67,9 +68,11 @@ func (s Snapshot[A]) Fact(need transitions.Need) transitions.Fact[A] {
 	return Fact(&reading, &reading.Answer)
 }
 
-// Commands returns the facts about the commands of a lifecycle.
+// Commands returns the facts about the commands of a lifecycle. A state that was entered later than now counts as entered long ago: the
+// clock was set back, and the pause would last as long as it was ahead.
 func (s Snapshot[A]) Commands(o machines.ObserveOptions) Commands {
-	return Commands{Answer: s.answers[o.RequestID.Lifecycle], InFlight: s.inFlight, Paused: o.Now.Before(o.EnteredAt.Add(Pause))}
+	paused := !o.EnteredAt.After(o.Now) && o.Now.Before(o.EnteredAt.Add(Pause))
+	return Commands{Answer: s.answers[o.RequestID.Lifecycle], InFlight: s.inFlight, Paused: paused}
 }
 
 // Pause is how long a lifecycle waits after a failed command before it sends another one.

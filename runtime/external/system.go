@@ -1,4 +1,4 @@
-// Package external connects reconciles with systems outside the Kubernetes API, such as a Kafka cluster or an HTTP service. A
+// Package external connects reconciles with systems outside the Kubernetes API, such as a database or an HTTP service. A
 // reconcile never waits for them: it reads the last answer with its age and requests a newer one, and it submits commands that are
 // executed at most once. An answer and the outcome of a command requeue the object.
 //
@@ -39,7 +39,8 @@ type Protocol[T Target, C any, Q comparable, A, W any] struct {
 	// Together returns a client for several questions that are sent at the same time. It may hold answers to them, from requests that it
 	// sent now. Optional; default: each question is a request.
 	Together func(ctx context.Context, client C, questions []Q) C
-	// Execute sends a command. It must return when its context ends. Required for systems that are commanded.
+	// Execute sends a command. It must return when its context ends. A command may be repeated by another process; see Fragment.
+	// Required for systems that are commanded.
 	Execute func(ctx context.Context, client C, command W) error
 	// Outcome converts an error of Execute: Refused, Failed or Unknown, with the system's code, name and message. It removes
 	// secrets from the text. Optional; default: OutcomeOf.

@@ -84,10 +84,10 @@ func (r *replayed[F, M, E]) Replay(line *Line) (Outcome, error) {
 }
 
 // known reports as an error that this build has neither the state nor a migration from it: the state of the object would be
-// inferred again, which is worth a separate reason.
+// inferred again, which is worth a separate reason. A deletion leads from every state to the same one.
 func (r *replayed[F, M, E]) known(line *Line) error {
 	state := line.state()
-	if state == "" || state == machines.Inferring || r.def.Migrations[state] != "" {
+	if line.Deleting || state == "" || state == machines.Inferring || r.def.Migrations[state] != "" {
 		return nil
 	}
 	for i := range r.def.States {
@@ -140,7 +140,10 @@ func (r *replayed[F, M, E]) why(line *Line, facts *F, now *Edge) (out []string) 
 			out = append(out, fmt.Sprintf("a guard cannot be asked: %v", p))
 		}
 	}()
-	if line.Entry == nil {
+	switch {
+	case line.Entry == nil && line.Deleting:
+		return []string{"the object is being deleted"}
+	case line.Entry == nil:
 		return []string{"Infer finds another state"}
 	}
 	data, err := r.def.Data.Decode(line.Entry.Data)
@@ -157,7 +160,10 @@ func (r *replayed[F, M, E]) why(line *Line, facts *F, now *Edge) (out []string) 
 			}
 		}
 	}
-	declared := map[string]bool{machines.EventInferred: true, machines.EventMigrated: true, machines.EventTargetChanged: true, machines.EventPreconditionFailed: true}
+	declared := map[string]bool{
+		machines.EventInferred: true, machines.EventMigrated: true, machines.EventTargetChanged: true, machines.EventPreconditionFailed: true,
+		machines.EventDeletionRequested: !r.def.Deletion.IsZero(),
+	}
 	for i := range r.def.Transitions {
 		t := &r.def.Transitions[i]
 		if t.From != line.state() {

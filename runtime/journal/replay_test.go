@@ -68,6 +68,21 @@ func toy() definition {
 	}
 }
 
+// releases gives the toy a deletion.
+func releases(d *definition) {
+	always := transitions.Always[facts, data]()
+	d.States = append(d.States,
+		machines.State[facts, data, effect]{
+			State:     states.State{Name: "Draining", Kind: states.Work, Doc: "runs dry", Deadline: time.Minute, Poll: time.Second},
+			Invariant: always, Action: &machines.Action[facts, data, effect]{Name: "drain", Doc: "drains", Effects: func(*facts, data) []effect { return nil }},
+		},
+		machines.State[facts, data, effect]{State: states.State{Name: "Gone", Kind: states.Rest, Doc: "nothing is left"}})
+	d.States[1].Kind = states.Work
+	d.States[1].Action = &machines.Action[facts, data, effect]{Name: "fill", Doc: "fills", NeedsFinalizer: true, Effects: func(*facts, data) []effect { return nil }}
+	d.Transitions = append(d.Transitions, machines.Transition[facts, data]{Event: "drained", From: "Draining", To: "Gone", Awaited: true, When: always, Doc: "it is dry"})
+	d.Deletion = machines.Deletion{To: "Draining", End: "Gone"}
+}
+
 func build(t *testing.T, change func(*definition)) journal.Machine {
 	t.Helper()
 	def := toy()
@@ -108,6 +123,7 @@ func TestReplay(t *testing.T) {
 		d.Transitions[1].When = guard(func(f *facts) transitions.Verdict { return transitions.If(f.Wanted > 5, "low") })
 		d.Transitions[0].When = transitions.Not(d.Transitions[1].When, "another level")
 	}
+	requested, deleting := &journal.Edge{Event: "deletion-requested", To: "Draining"}, func(l *journal.Line) { l.Deleting = true }
 	cases := map[string]struct {
 		line    string
 		changed func(*definition)
@@ -155,6 +171,25 @@ func TestReplay(t *testing.T) {
 			line: noted(t, "Glowing", here, nil, nil), changed: func(d *definition) { d.Migrations = map[string]string{"Glowing": "Waiting"} },
 			differs: []string{"stays", "migrated to Waiting"},
 		},
+
+		"a deletion": {
+			line: noted(t, "Waiting", here, requested, deleting), changed: releases, same: 1,
+		},
+		"a deletion in a state that is unknown": {
+			line: noted(t, "Glowing", here, requested, deleting), changed: releases, same: 1,
+		},
+		"a deletion without a state": {
+			line: noted(t, "", here, nil, deleting), changed: releases, differs: []string{"stays", "deletion-requested to Draining", "the object is being deleted"},
+		},
+		"a deletion that led elsewhere": {
+			line: noted(t, "Waiting", here, &journal.Edge{Event: "deletion-requested", To: "Leaving"}, deleting), changed: releases,
+			differs: []string{"deletion-requested to Leaving", "deletion-requested to Draining"},
+		},
+		"a deletion that releases nothing any more": {
+			line: noted(t, "Waiting", here, requested, deleting), changed: unchanged,
+			differs: []string{"deletion-requested to Draining", "stays", "deletion-requested is not declared any more"},
+		},
+
 		"facts that were not asked for": {
 			line: noted(t, "Waiting", facts{Wanted: 7}, nil, nil), changed: unchanged, skipped: "toy: this build asks for a fact that was not observed: machine toy, guard of reached from Waiting: a fact of type int",
 		},

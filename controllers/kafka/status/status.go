@@ -73,7 +73,8 @@ func Equal(a, b *kafkav1beta2.Kafka) bool {
 }
 
 func listenerEqual(a, b kafkav1beta2.ListenerStatus) bool {
-	return a.Name == b.Name && a.Type == b.Type && a.BootstrapServers == b.BootstrapServers && slices.Equal(a.Addresses, b.Addresses)
+	return a.Name == b.Name && a.Type == b.Type && a.BootstrapServers == b.BootstrapServers && slices.Equal(a.Addresses, b.Addresses) &&
+		slices.Equal(a.Certificates, b.Certificates)
 }
 
 // versionOfAll returns the version on which every desired node, controllers included, has a ready pod. It returns false during a

@@ -32,7 +32,7 @@ func equalLifecycle(a, b Lifecycle) bool {
 		equalPointer(a.Attempt, b.Attempt, equalAttempt) && maps.Equal(a.Data, b.Data) &&
 		equalPointer(a.Progress, b.Progress, func(a, b Progress) bool { return a == b }) &&
 		slices.Equal(a.WaitingFor, b.WaitingFor) && a.Deadline.Equal(b.Deadline) && a.UnknownSince.Equal(b.UnknownSince) &&
-		a.TransitionsSinceProgress == b.TransitionsSinceProgress &&
+		a.TransitionsSinceProgress == b.TransitionsSinceProgress && a.Transitions == b.Transitions &&
 		slices.EqualFunc(a.History, b.History, equalTransition)
 }
 

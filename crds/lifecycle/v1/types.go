@@ -12,8 +12,8 @@ type Status struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// Conditions are the public contract: Available, Ready, Reconciling, Stalled and, as they apply, Paused, AwaitingApproval,
-	// VersionSettled and one Warning per reason. Sorted by type, then reason.
+	// Conditions are the public contract: Ready, Reconciling, Stalled and, as they apply, Paused, AwaitingApproval, one Warning per
+	// reason, and those of the resource itself. Sorted by type, then reason.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32

@@ -116,3 +116,58 @@ func TestExternal(t *testing.T) {
 		})
 	}
 }
+
+// copies is an external system to which every command adds a book.
+type copies struct{ Books int }
+
+func (c *copies) Clone() *copies { return &copies{c.Books} }
+
+// TestExternalRepeatsNoCommandThatMayStillBeCarriedOut explores a system whose commands cannot be repeated. It finds that a machine which
+// does not know of commands in flight while it asks nothing sends a second command before the first one is carried out.
+func TestExternalRepeatsNoCommandThatMayStillBeCarriedOut(t *testing.T) {
+	const twice = "there are two books"
+	type shop = explore.External[*copies, external.Object, external.Object, transitions.Need, bool, bool]
+	for name, forgets := range map[string]bool{"it knows of commands in flight": false, "only while it asks": true} {
+		t.Run(name, func(t *testing.T) {
+			operator := func(c *copies) readerOperator {
+				o := reader(nil, false)
+				o.Ask = func(context.Context, external.Object, transitions.Need) (bool, error) { return c.Books > 0, nil }
+				o.Execute = func(context.Context, external.Object, bool) error { c.Books++; return nil }
+				facts := o.Facts
+				o.Facts = func(object *api.Greeting, seen external.Snapshot[bool], options machines.ObserveOptions) readerFacts {
+					f := facts(object, seen, options)
+					f.Commands.InFlight = f.Commands.InFlight && (!forgets || f.Book.Asked())
+					return f
+				}
+				return o
+			}
+			start := &shop{
+				State: &copies{}, Settle: shelfSettle,
+				Protocol: func(c *copies) external.Protocol[external.Object, external.Object, transitions.Need, bool, bool] {
+					return operator(c).Protocol()
+				},
+			}
+			faults := []explore.Fault{explore.SystemSlow, explore.CommandRefused, explore.AnswerLost, explore.CommandLate}
+			report, err := explore.Explore(t.Context(), explore.Subject[*api.Greeting, external.Snapshot[bool], bool]{
+				Name: "shop", Kind: func(at *explore.Scenario) (readerKind, error) { return operator(nil).Kind(start.System(at)) },
+				AddToScheme: []func(*k8sruntime.Scheme) error{api.AddToScheme}, Object: &api.Greeting{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "novel"}},
+				World: start, Faults: faults, Ages: []time.Duration{external.Pause, shelfSettle},
+				// Without a state, or without the answer of another process, a command is sent at once: it must be possible to repeat it.
+				Without: []explore.Fault{explore.Overlaps, explore.PausedBy, explore.Wiped, explore.Deleted, explore.AnswerForgotten},
+				Invariant: func(_ *api.Greeting, w explore.World) error {
+					if w.(*shop).State.Books > 1 {
+						return errors.New(twice)
+					}
+					return nil
+				},
+			}, explore.Options{States: 3000, Time: 3 * time.Minute, Until: twice})
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := slices.ContainsFunc(report.Violations, func(v explore.Violation) bool { return strings.Contains(v.What, twice) })
+			if found != forgets || !forgets && len(report.Violations) > 0 {
+				t.Errorf("found it: %v, %s, %v", found, report, report.Violations)
+			}
+		})
+	}
+}
