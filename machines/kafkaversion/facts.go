@@ -27,7 +27,8 @@ type Facts struct {
 	// nil if the spec is valid.
 	SpecError *transitions.Problem
 	// Incomplete is what the spec of a young cluster still lacks and may be created soon (such as pools that are applied after
-	// it), and the end of that wait. It is nil if nothing is missing, or if SpecError reports it already.
+	// it), and the end of that wait; or a value that Kafka is being asked about, with which a node is about to be restarted. It is nil
+	// if there is neither, or if SpecError reports it already.
 	Incomplete *transitions.Problem
 	// Features are the finalized levels, and the ranges that the running binaries support.
 	Features transitions.Fact[kafka.Features] `need:"features"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -133,6 +134,11 @@ type Pod struct {
 	SnapshotInterval time.Duration
 	// Volumes is the last report of its init container about the persistent volumes.
 	Volumes Volumes
+}
+
+// Died reports whether a process of the pod has died and does not run, or dies again and again: what it was started with may be why.
+func (p *Pod) Died() bool {
+	return p.Trouble != nil && (p.Trouble.Reason == roll.ContainerDied || p.Trouble.Reason == roll.OutOfMemory)
 }
 
 // Volumes is the result of the init container of a pod.
