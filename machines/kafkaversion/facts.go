@@ -152,6 +152,16 @@ func (f *Facts) direction() decision.Decision { return decision.Decide(f.situati
 // onVersion reports whether every node runs the desired version.
 func (f *Facts) onVersion() bool { return f.Roll.Done() == len(f.Roll.Nodes) }
 
+// staying returns the nodes that are not being removed.
+func (f *Facts) staying() *roll.Facts {
+	if len(f.Leaving) == 0 {
+		return &f.Roll
+	}
+	left := f.Roll
+	left.Nodes = slices.DeleteFunc(slices.Clone(left.Nodes), func(n roll.Node) bool { return slices.Contains(f.Leaving, n.ID) })
+	return &left
+}
+
 // started reports whether any remaining node ever ran, or may have run. A version in the status does not count: it shows from
 // which version the cluster comes, not that a node started.
 func (f *Facts) started() bool {
