@@ -35,7 +35,7 @@ func (r *Reconciler) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, sna
 	if n == nil {
 		return fmt.Errorf("restarting node %d: there is no such node", id)
 	}
-	if problem := cmp.Or(observation.Foreign(snapshot), snapshot.Misplaced(n)); problem != nil {
+	if problem := cmp.Or(observation.Foreign(snapshot), snapshot.Misplaced(n), snapshot.MovedMetadataLog(n)); problem != nil {
 		return fmt.Errorf("restarting %s: %s", n.PodName, problem.Message)
 	}
 	if err := t.judged(n, "restarting"); err != nil {

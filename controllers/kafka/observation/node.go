@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
@@ -158,6 +159,8 @@ type Entry struct {
 	ConfigKeys []string
 	// Volumes are the ids of its volumes with a claim.
 	Volumes []int32
+	// MetadataLog is where its pod keeps the metadata log.
+	MetadataLog render.MetadataLog
 	// roles in its labels.
 	roles Roles
 	// image of the Kafka container.
