@@ -22,6 +22,7 @@ func NodeRoll(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Obser
 		digest.Write([]byte(n.PodName + "=" + v.WantedRevision(n) + "\n"))
 		return v.Outdated(n)
 	})
+	hold(v, &f.Roll)
 	f.Wanted = hex.EncodeToString(digest.Sum(nil)[:4])
 	return f
 }

@@ -51,6 +51,7 @@ func Version(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Observ
 	f.Roll = Roll(k, v, func(n *observation.Node) bool {
 		return n.Version() != "" && n.Version() != wanted && v.Pool(n.Pool) != nil && !n.Stopped()
 	})
+	hold(v, &f.Roll)
 	if slices.ContainsFunc(f.Roll.Nodes, func(n roll.Node) bool { return n.Outdated }) {
 		f.SpecError, f.Incomplete = startError(k, v), cmp.Or(f.Incomplete, unjudgedConfiguration(k, v))
 	}
