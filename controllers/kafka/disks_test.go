@@ -101,6 +101,67 @@ func TestRestartRefusesNodesWithUndeclaredDisks(t *testing.T) {
 	}
 }
 
+// numbered returns persistent volumes with the ids, of which one may be marked for the metadata log.
+func numbered(marked int32, ids ...int32) kafkav1beta2.Storage {
+	s := kafkav1beta2.Storage{Type: kafkav1beta2.StorageJBOD}
+	for _, id := range ids {
+		v := kafkav1beta2.Volume{ID: id, Type: kafkav1beta2.VolumePersistentClaim}
+		if v.Size = "100Gi"; id == marked {
+			v.KraftMetadata = kafkav1beta2.MetadataShared
+		}
+		s.Volumes = append(s.Volumes, v)
+	}
+	return s
+}
+
+// The metadata log of a node that has run stays on its volume: Kafka does not move it, and the node would not start without it.
+func TestRestartRefusesAnotherVolumeForTheMetadataLog(t *testing.T) {
+	const none = -1
+	passing := numbered(none, 1, 2)
+	passing.Volumes[0].Type = kafkav1beta2.VolumeEphemeral
+	for name, tc := range map[string]struct {
+		before, after kafkav1beta2.Storage
+		want          string
+	}{
+		"a volume with a lower id is added": {numbered(none, 1), numbered(none, 0, 1), "lies on persistent volume 1, and KafkaNodePool broker declares persistent volume 0 for it (and so it is with 2 more nodes)"},
+		"a marked volume is added":          {numbered(none, 1), numbered(2, 1, 2), "lies on persistent volume 1, and KafkaNodePool broker declares persistent volume 2"},
+		"the mark is moved":                 {numbered(1, 1, 2), numbered(2, 1, 2), "lies on persistent volume 1, and KafkaNodePool broker declares persistent volume 2"},
+		"the mark is removed":               {numbered(2, 1, 2), numbered(none, 1, 2), "lies on persistent volume 2, and KafkaNodePool broker declares persistent volume 1"},
+		"it leaves an ephemeral volume": {passing, func() kafkav1beta2.Storage {
+			s := passing.DeepCopy()
+			s.Volumes[1].KraftMetadata = kafkav1beta2.MetadataShared
+			return *s
+		}(), "lies on an ephemeral volume, and KafkaNodePool broker declares persistent volume 2"},
+		"a volume with a lower id, and the old mark": {numbered(none, 1), numbered(1, 0, 1), ""},
+		"a volume with a higher id":                  {numbered(none, 1), numbered(none, 1, 2), ""},
+		"the volume is marked":                       {numbered(none, 1), numbered(1, 1), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			r.registered()
+			r.replacePool("broker", tc.before)
+			r.settle()
+			r.settle()
+			pool := &kafkav1beta2.KafkaNodePool{}
+			r.must(r.get(pool, "broker"))
+			pool.Spec.Storage = tc.after
+			r.must(r.client.Update(t.Context(), pool))
+			r.settle()
+			got := message(specErrorOf(r.cluster(), r.snapshot(false)))
+			if tc.want == "" {
+				if got != "" {
+					t.Errorf("spec error %q", got)
+				}
+				return
+			}
+			contains(t, got, "the metadata log of "+podBroker+" "+tc.want, "kraftMetadata: shared")
+			if err := r.restart(0, "4.1.1"); err == nil || r.versionOf(podBroker) == "gone" {
+				t.Errorf("a restart is not refused: %v", err)
+			}
+		})
+	}
+}
+
 // Several volumes of a node: each has to stay.
 func TestPoolVolumeCannotBeRemoved(t *testing.T) {
 	r := separate(t)

@@ -9,8 +9,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -83,6 +85,40 @@ func TestRepairWithoutARackRestoresTheRest(t *testing.T) {
 	r.must(r.get(pod, podBroker))
 	if diff := cmp.Diff("4.1.1", pod.Annotations[labels.KafkaVersion]); diff != "" {
 		t.Errorf("version (-want +got):\n%s", diff)
+	}
+}
+
+// A broker whose entry and pod are lost gets the rack of the Kubernetes node on which it is created again, also if the entry was restored
+// from the pod that had another rack.
+func TestRepairRestoresAnEntryWithoutItsRack(t *testing.T) {
+	r := separate(t)
+	r.inRacks()
+	for worker, in := range map[string]string{"worker": "a", "other": "b"} {
+		r.must(r.client.Create(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: worker, Labels: map[string]string{zone: in}}}))
+	}
+	r.settle()
+	schedule := func(on string) {
+		t.Helper()
+		pod := &corev1.Pod{}
+		r.must(r.get(pod, podBroker))
+		pod.Spec.NodeName = on
+		r.must(r.client.Update(t.Context(), pod))
+		r.settle()
+	}
+	schedule("worker")
+	k := r.cluster()
+	k.Spec.Kafka.Config["queued.max.requests"] = jsonOf("9") // the entry is not what would be rendered now
+	r.must(r.client.Update(t.Context(), k))
+	r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
+	r.settle()
+	pod := &corev1.Pod{}
+	r.must(r.get(pod, podBroker))
+	r.must(r.client.Delete(t.Context(), pod, client.GracePeriodSeconds(0)))
+	r.settle()
+	schedule("other")
+	r.must(r.get(pod, podBroker))
+	if got := pod.Annotations[labels.Rack]; got != "b" {
+		t.Errorf("rack %q, want b", got)
 	}
 }
 

@@ -55,7 +55,7 @@ var _ reconcile.Reconciler = &Reconciler{}
 const pause = 200 * time.Millisecond
 
 // Reconcile creates the missing pods of one set. It creates a pod only from the set as just read from the API server, never from a
-// stale copy. It deletes only pods that have terminated, and evicts only pods whose node was stopped on purpose.
+// stale copy. It deletes pods that have terminated, and removes others only if their node was stopped on purpose.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	set := &corev1beta2.StrimziPodSet{}
 	err := r.Client.Get(ctx, request.NamespacedName, set)
@@ -231,24 +231,6 @@ func (r *Reconciler) create(ctx context.Context, set *corev1beta2.StrimziPodSet,
 		return fmt.Errorf("%w, and belongs to somebody else", err)
 	}
 	return lifecycle.ErrStale
-}
-
-// remove evicts a pod that has no entry, if its node's record on the API server says that the node was stopped on purpose. An
-// entry that is missing for any other reason was lost. The eviction is a disruption and needs the disruption lock of the cluster.
-// The record is read again once the lock is acquired.
-func (r *Reconciler) remove(ctx context.Context, pod *corev1.Pod, write lifecycle.Writer) error {
-	stopped, err := r.stopped(ctx, pod)
-	if err != nil || !stopped {
-		return err
-	}
-	return r.Disrupt(ctx, pod, func() error {
-		stopped, err := r.stopped(ctx, pod)
-		if err != nil || !stopped {
-			return err
-		}
-		log.FromContext(ctx).Info("evicting the pod of a node that was stopped", "pod", pod.Name)
-		return write.Evict(ctx, pod)
-	})
 }
 
 func adopt(ctx context.Context, write lifecycle.Writer, pod *corev1.Pod) error {

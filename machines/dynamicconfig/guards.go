@@ -134,7 +134,7 @@ var rested = guard{
 // RefusedBy and Remedy surround Kafka's words in what a refusal shows.
 const (
 	RefusedBy = "Kafka refused: "
-	Remedy    = ": correct spec.kafka.config; until then the brokers keep their values, and a broker that restarts reads the refused one"
+	Remedy    = ": correct spec.kafka.config; until then the brokers keep their values, and no node is restarted or added"
 )
 
 var backedOff = guard{

@@ -27,7 +27,8 @@ type Facts struct {
 	// nil if the spec is valid.
 	SpecError *transitions.Problem
 	// Incomplete is what the spec of a young cluster still lacks and may be created soon (such as pools that are applied after
-	// it), and the end of that wait. It is nil if nothing is missing, or if SpecError reports it already.
+	// it), and the end of that wait; or a value that Kafka is being asked about, with which a node is about to be restarted. It is nil
+	// if there is neither, or if SpecError reports it already.
 	Incomplete *transitions.Problem
 	// Features are the finalized levels, and the ranges that the running binaries support.
 	Features transitions.Fact[kafka.Features] `need:"features"`
@@ -150,6 +151,16 @@ func (f *Facts) direction() decision.Decision { return decision.Decide(f.situati
 
 // onVersion reports whether every node runs the desired version.
 func (f *Facts) onVersion() bool { return f.Roll.Done() == len(f.Roll.Nodes) }
+
+// staying returns the nodes that are not being removed.
+func (f *Facts) staying() *roll.Facts {
+	if len(f.Leaving) == 0 {
+		return &f.Roll
+	}
+	left := f.Roll
+	left.Nodes = slices.DeleteFunc(slices.Clone(left.Nodes), func(n roll.Node) bool { return slices.Contains(f.Leaving, n.ID) })
+	return &left
+}
 
 // started reports whether any remaining node ever ran, or may have run. A version in the status does not count: it shows from
 // which version the cluster comes, not that a node started.

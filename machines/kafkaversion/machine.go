@@ -154,7 +154,7 @@ func pickStuck(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 	verdict := transitions.Deny("every node on another version serves, is starting or is being recreated")
 	for i := range f.Roll.Nodes {
 		n := &f.Roll.Nodes[i]
-		if !n.Outdated {
+		if !n.Outdated || n.Held != nil {
 			continue
 		}
 		switch stuck := f.stuck(n); stuck.Answer {

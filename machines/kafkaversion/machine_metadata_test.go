@@ -54,6 +54,8 @@ func (k scenes) verifying() []machineRow {
 		at("the level may be raised", "", k.raising(), finalize),
 		at("the level may be raised and a removed node is on record with the old version", "its disk will never start again", k.raising().formerly(3, old), finalize),
 		at("the level may be raised although a leaving broker is registered", "it runs the desired version like the others", k.cluster(4).from(old).at(oldLevel).leavingNode(3), finalize),
+		at("the level may be raised although a leaving broker is down", "it may never be ready", k.cluster(4).from(old).at(oldLevel).leavingNode(3).but(rolltest.Down(3)), finalize),
+		at("the level may be raised and a node is down beside a leaving broker", "", k.cluster(4).from(old).at(oldLevel).leavingNode(3).but(rolltest.Down(1)), waits("nodes-ready", "on-level")),
 		at("the level may be raised and a node is down", "", k.raising().but(rolltest.Down(1)), waits("nodes-ready", "on-level")),
 		at("a stale registration binds the level", "Kafka would refuse, because of a binary that is gone", k.raising().but(staleRegistration), stale),
 		at("a stale registration binds the level and a node is down", "", k.raising().but(staleRegistration, rolltest.Down(1)), stale),

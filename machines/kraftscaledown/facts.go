@@ -30,6 +30,8 @@ type Node struct {
 	// Ending is true if a stopped node that runs will not run any more without a further request: its pod is evicted and not
 	// recreated, or is restarted without the broker role.
 	Ending bool
+	// Kept is why the pod of a stopped node is not removed now, for users; empty if nothing is known to keep it.
+	Kept string
 	// Down is true if the kubelet reports that the pod of the node is not ready, for longer than a restart takes.
 	Down bool
 	// Unused is true if the node's record permits its storage to be formatted for the first time: Kafka was never seen to list a broker

@@ -130,7 +130,13 @@ var processGone = guard{
 	Name: "process-gone", Doc: "no pod of the selected broker exists, or it runs without the broker role", Expected: "the pod of the broker to be gone, or to run without the broker role",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.node(m.Node)
-		return transitions.If(n == nil || !n.Runs, f.name(m.Node)+" still exists")
+		switch {
+		case n == nil || !n.Runs:
+			return transitions.Allow()
+		case n.Kept != "":
+			return transitions.Deny(n.Pod + " still exists: " + n.Kept)
+		}
+		return transitions.Deny(n.Pod + " still exists")
 	},
 }
 

@@ -53,6 +53,7 @@ func DomainNodes[F any](at func(*F) *Facts) []domain.Dimension[F] {
 	return []domain.Dimension[F]{
 		domain.Of(rest,
 			node(0, "outdated", outdated), node(0, "outdated and cannot start", both(outdated, troubled)), node(0, "outdated and gone", both(outdated, gone)),
+			node(0, "outdated and held", both(outdated, held)), node(0, "outdated, held and cannot start", both(outdated, held, troubled)),
 			node(0, "cannot start", troubled), node(0, "gone", gone), node(0, "starting", starting), node(0, "just restarted", restarted),
 			node(0, "not ready and serving", lapsed), node(0, "outdated, not ready and serving", both(outdated, lapsed)),
 			node(0, "stale and cannot start", both(func(n *Node) { n.Stale = true }, troubled)),
@@ -121,6 +122,8 @@ func both(changes ...func(*Node)) func(*Node) {
 }
 
 func outdated(n *Node) { n.Outdated = true }
+
+func held(n *Node) { n.Held = transitions.Problemf("ClaimTerminating", "its claim is being deleted") }
 
 func troubled(n *Node) {
 	n.UnreadySince = n.StartedAt

@@ -61,6 +61,8 @@ type Node struct {
 	// Trouble is why the pod cannot start or keeps failing (unschedulable, image pull, crash loop), with the process's last log
 	// lines. Nil if neither is known.
 	Trouble *transitions.Problem
+	// Held is why the node must not be restarted although its pod may be down: something is lost with the pod. Nil if nothing is.
+	Held *transitions.Problem
 	// Outdated is true if the node needs a restart.
 	Outdated bool
 	// Stale is true if the pod differs from its desired state for another reason than the one that this roll handles. Its next

@@ -72,7 +72,7 @@ func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Data] {
 			verdict := transitions.Deny("every other node that needs a restart is ready, starting or serving")
 			for i := range f.Nodes {
 				n := &f.Nodes[i]
-				if n.ID == selected.ID || !n.Outdated || n.Ready || n.starting(f.Now) {
+				if n.ID == selected.ID || !n.Outdated || n.Held != nil || n.Ready || n.starting(f.Now) {
 					continue
 				}
 				switch gone := Lost(f, n); gone.Answer {

@@ -58,6 +58,14 @@ func TestSafe(t *testing.T) {
 		"it is down itself": {
 			reason: "it takes nothing away", nodes: rolltest.Dual(3, rolltest.Down(0), rolltest.Down(2), rolltest.Silent), want: yes,
 		},
+		"something would be lost with its pod": {
+			nodes: rolltest.Dual(3, rolltest.Held(0)), want: no("my-cluster-pool-0: PersistentVolumeClaim data-0-my-cluster-pool-0 is being deleted"),
+		},
+		"something would be lost with its pod, and it is dead": {
+			reason: "a restart cannot be undone", nodes: rolltest.Dual(3, rolltest.Held(0), rolltest.Dead(0)),
+			want: no("my-cluster-pool-0: PersistentVolumeClaim data-0-my-cluster-pool-0 is being deleted"),
+		},
+		"something would be lost with another pod": {nodes: rolltest.Dual(3, rolltest.Held(1)), want: yes},
 		"it starts": {
 			reason: "it may be recovering its logs", nodes: rolltest.Dual(3, rolltest.Starting(0, time.Minute)), want: no("my-cluster-pool-0 is still starting up"),
 		},

@@ -64,6 +64,24 @@ var _ = Describe("An outage", Label("kafka"), func() {
 		Expect(work(ctx, s, "consume", "consume", bootstrap, "--count=100")).To(Equal("read 100, seen again 0"))
 	})
 
+	// Kafka takes this value while it runs: it does not count in the names of the nodes' files, and its change restarts nothing.
+	It("of a first install by a value that restarts no node is ended by the spec alone", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
+		const property = "log.cleanup.policy"
+		s := scenario(ctx)
+		p := s.Phase("a first install that cannot start")
+		b := create(ctx, s, dual(), "4.3.1", func(spec *kafkav1beta2.KafkaSpec) {
+			spec.Kafka.Config[property] = apiextensionsv1.JSON{Raw: []byte(`"compct"`)}
+		})
+		b.awaiting(ctx, versionChange, roll.AwaitingReady, patience, "died", property)
+		p.End()
+		p = s.Phase("it is corrected")
+		b.edit(ctx, fmt.Sprintf(`{"spec":{"kafka":{"config":{%q:"delete"}}}}`, property))
+		b.settled(ctx, "4.3.1")
+		b.noteReady(p, "correction")
+		Expect(work(ctx, s, "produce", "produce", bootstrap, "--count=100", "--replicas=3")).To(Equal("acknowledged 100"))
+		Expect(work(ctx, s, "consume", "consume", bootstrap, "--count=100")).To(Equal("read 100, seen again 0"))
+	})
+
 	It("of a disk that comes back empty holds until its formatting is approved", SpecTimeout(15*time.Minute), func(ctx SpecContext) {
 		s := scenario(ctx)
 		b := install(ctx, s, dual(), "4.1.2", nil)

@@ -11,7 +11,8 @@ import (
 )
 
 // config keeps the content of a node's ConfigMap that its entry and its pod mount. A node without entry and pod gets the desired
-// content.
+// content, and so does one whose process has died, as far as the keys that it mounts do not show the difference: nothing else would
+// correct a value of which the process dies. The kubelet updates the mounted files, and the container restarts by itself.
 func (t *scope) config(ctx context.Context, n *observation.Node) error {
 	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
 	if !n.Entry.Exists && !n.Pod.Exists {
@@ -33,11 +34,12 @@ func (t *scope) config(ctx context.Context, n *observation.Node) error {
 		_, wanted := want.Data[key]
 		return !wanted && !slices.Contains(mounted, key) && !slices.Contains(mounted, observation.EveryKey)
 	}
+	corrected := t.corrected(n, have.Data, want.Data, mounted)
 	prune := false
 	for key := range have.Data {
 		prune = prune || unused(key)
 	}
-	if !prune && t.isOwned(have) && !metaBehind(have, want) {
+	if !prune && len(corrected) == 0 && t.isOwned(have) && !metaBehind(have, want) {
 		return nil
 	}
 	have = have.DeepCopy()
@@ -47,10 +49,26 @@ func (t *scope) config(ctx context.Context, n *observation.Node) error {
 			delete(have.Data, key)
 		}
 	}
+	have.Data = over(have.Data, corrected)
 	if err := t.owned(have); err != nil {
 		return err
 	}
 	return t.write.Update(ctx, have)
+}
+
+// corrected returns the desired content of the mounted keys whose content differs, if the process of the node has died. What Kafka
+// refuses, or is being asked about, is not written: it may be what a process dies of.
+func (t *scope) corrected(n *observation.Node, have, want map[string]string, mounted []string) map[string]string {
+	if !n.Pod.Died() || observation.AcceptanceOf(t.kafka, t.snapshot) != observation.Unopposed {
+		return nil
+	}
+	out := map[string]string{}
+	for _, key := range mounted {
+		if content, same := want[key]; same && have[key] != content {
+			out[key] = content
+		}
+	}
+	return out
 }
 
 // repairConfig restores the content of the node's ConfigMap that its entry and its pod mount. Content that is stored nowhere else

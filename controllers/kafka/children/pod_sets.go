@@ -57,12 +57,13 @@ func (t *scope) entryOf(n *observation.Node, pod *corev1.Pod) (corev1beta2.PodEn
 	return corev1beta2.NewPodEntry(again)
 }
 
-// restorable returns a running pod without the fields that Kubernetes has added.
+// restorable returns a running pod without the fields that Kubernetes has added, and without what concerns this pod alone.
 func restorable(pod *corev1.Pod) *corev1.Pod {
 	p := &corev1.Pod{}
 	p.Name, p.Namespace, p.Labels, p.Annotations = pod.Name, pod.Namespace, pod.Labels, maps.Clone(pod.Annotations)
 	delete(p.Annotations, labels.RollingUpdate) // a request is for this pod alone
 	delete(p.Annotations, labels.DeletePodAndPVC)
+	delete(p.Annotations, labels.Rack) // the next pod may be scheduled into another one
 	p.Spec = *pod.Spec.DeepCopy()
 	p.Spec.NodeName, p.Spec.Priority, p.Spec.PreemptionPolicy = "", nil, nil
 	p.Spec.DeprecatedServiceAccount = ""

@@ -19,7 +19,7 @@ func TestRestorablePod(t *testing.T) {
 	running := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: "c-p-0", Namespace: "n", UID: "uid", ResourceVersion: "7", Labels: map[string]string{"a": "b"},
-			Annotations: map[string]string{labels.KafkaVersion: "4.1.1", labels.RollingUpdate: "true", labels.DeletePodAndPVC: "true"},
+			Annotations: map[string]string{labels.KafkaVersion: "4.1.1", labels.RollingUpdate: "true", labels.DeletePodAndPVC: "true", labels.Rack: "a", labels.RackTopologyKey: "zone"},
 		},
 		Spec: corev1.PodSpec{
 			NodeName: "node-1", Priority: new(int32(1)), PreemptionPolicy: new(corev1.PreemptLowerPriority), DeprecatedServiceAccount: "c-kafka", ServiceAccountName: "c-kafka",
@@ -30,7 +30,7 @@ func TestRestorablePod(t *testing.T) {
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
 	want := &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "c-p-0", Namespace: "n", Labels: map[string]string{"a": "b"}, Annotations: map[string]string{labels.KafkaVersion: "4.1.1"}},
+		ObjectMeta: metav1.ObjectMeta{Name: "c-p-0", Namespace: "n", Labels: map[string]string{"a": "b"}, Annotations: map[string]string{labels.KafkaVersion: "4.1.1", labels.RackTopologyKey: "zone"}},
 		Spec: corev1.PodSpec{
 			ServiceAccountName: "c-kafka", Volumes: []corev1.Volume{{Name: "data-0"}}, InitContainers: []corev1.Container{{Name: "volumes"}},
 			Containers: []corev1.Container{{Name: "kafka", VolumeMounts: []corev1.VolumeMount{{Name: "data-0"}}}},

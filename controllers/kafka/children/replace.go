@@ -30,6 +30,9 @@ func (r *Reconciler) Replace(ctx context.Context, kafka *kafkav1beta2.Kafka, sna
 	if n.Pod.Ready && t.exhausted() {
 		return fmt.Errorf("replacing the storage of %s: %w: its disruption budget allows none now", n.PodName, lifecycle.ErrWait)
 	}
+	if err := t.judged(n, "replacing the storage of"); err != nil {
+		return err
+	}
 	replaced := n.Record.Replaced
 	if !n.Record.Replacing() {
 		replaced = t.replaced(n)

@@ -27,16 +27,19 @@ import (
 //
 // Before it sets the mark, Restart sends the new pod to the API server as a dry run. If that is rejected, the running pod stays.
 //
-// If the pod already has its desired state and no user requested its restart, Restart only removes the mark. If the disruption budget refuses the eviction, it
-// returns ErrWait.
+// If the pod already has its desired state and no user requested its restart, Restart only removes the mark. If the disruption budget
+// refuses the eviction, and while Kafka is asked whether it takes the declared configurations, it returns ErrWait.
 func (r *Reconciler) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer, id int32, version string) error {
 	t := &scope{Reconciler: r, kafka: kafka, snapshot: snapshot, write: write}
 	n := snapshot.Node(id)
 	if n == nil {
 		return fmt.Errorf("restarting node %d: there is no such node", id)
 	}
-	if problem := cmp.Or(observation.Foreign(snapshot), snapshot.Misplaced(n)); problem != nil {
+	if problem := cmp.Or(observation.Foreign(snapshot), snapshot.Misplaced(n), snapshot.MovedMetadataLog(n)); problem != nil {
 		return fmt.Errorf("restarting %s: %s", n.PodName, problem.Message)
+	}
+	if err := t.judged(n, "restarting"); err != nil {
+		return err
 	}
 	entry, err := snapshot.Entry(n, version)
 	if err != nil {
@@ -57,6 +60,15 @@ func (r *Reconciler) Restart(ctx context.Context, kafka *kafkav1beta2.Kafka, sna
 		}
 	}
 	return t.switchEntry(ctx, n, set, entry)
+}
+
+// judged returns ErrWait while Kafka is being asked whether it takes the declared configurations, with which the node would be started.
+func (t *scope) judged(n *observation.Node, doing string) error {
+	if observation.AcceptanceOf(t.kafka, t.snapshot) != observation.Asking {
+		return nil
+	}
+	return fmt.Errorf("%s %s: %w: Kafka is being asked whether it takes the changed values of spec.kafka.config. If this lasts, the lifecycle %s shows why",
+		doing, n.PodName, lifecycle.ErrWait, observation.LifecycleConfiguration)
 }
 
 // evict marks the set and evicts the pod. It returns the set as written.

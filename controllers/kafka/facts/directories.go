@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,10 +27,11 @@ func pinnedBelowDisks(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitio
 	return disksProblem(v, fmt.Sprintf("spec.kafka.metadataVersion is %s. Raise it, or declare one volume", k.Spec.Kafka.MetadataVersion))
 }
 
-// startError describes why no node may be started or restarted: an invalid spec, or pools of brokers with several disks while the
-// metadata version of the cluster is too low for them. The latter does not prevent the metadata version from being raised.
+// startError describes why no node may be started or restarted: an invalid spec, a configuration that Kafka refuses, or pools of brokers
+// with several disks while the metadata version of the cluster is too low for them. The last two do not prevent the metadata version
+// from being raised.
 func startError(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
-	if wrong := specError(k, v); wrong != nil {
+	if wrong := cmp.Or(specError(k, v), refusedConfiguration(k, v)); wrong != nil {
 		return wrong
 	}
 	finalized := k.Status.KafkaMetadataVersion

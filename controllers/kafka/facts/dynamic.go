@@ -13,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/kafkaversion"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // DynamicConfig returns the facts of the configurations that Kafka changes without a restart.
@@ -24,8 +25,7 @@ func DynamicConfig(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.
 		Answer: answer(v.Answer(observation.LifecycleConfiguration)), InFlight: kafkaversion.InFlight(v.Altering),
 	}
 	if f.Answer.Text == "" && ask.RequestID.State == dynamicconfig.Refusing {
-		text, _ := strings.CutPrefix(firstObserved(k, observation.LifecycleConfiguration), dynamicconfig.RefusedBy)
-		f.Answer.Text, _, _ = strings.Cut(text, dynamicconfig.Remedy)
+		f.Answer.Text = refusalOfConfiguration(k)
 	}
 	if ask.Wants(dynamicconfig.NeedSettings) {
 		f.Settings = v.Settings
@@ -36,6 +36,33 @@ func DynamicConfig(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.
 		}
 	}
 	return f
+}
+
+// refusalOfConfiguration returns Kafka's words of a refused configuration, as the status shows them.
+func refusalOfConfiguration(k *kafkav1beta2.Kafka) string {
+	text, _ := strings.CutPrefix(firstObserved(k, observation.LifecycleConfiguration), dynamicconfig.RefusedBy)
+	text, _, _ = strings.Cut(text, dynamicconfig.Remedy)
+	return text
+}
+
+// ReasonConfigurationRefused: Kafka does not take a declared dynamic configuration.
+const ReasonConfigurationRefused transitions.Reason = "ConfigurationRefused"
+
+// refusedConfiguration describes why no node is started or restarted with the declared configurations; nil if Kafka takes them.
+func refusedConfiguration(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
+	if observation.AcceptanceOf(k, v) != observation.Opposed {
+		return nil
+	}
+	words := cmp.Or(refusalOfConfiguration(k), "the lifecycle "+observation.LifecycleConfiguration+" shows its words")
+	return transitions.Problemf(ReasonConfigurationRefused, "Kafka refuses a value of spec.kafka.config, with which a node that is started now may die (%s): correct it. Running nodes are not changed", words)
+}
+
+// unjudgedConfiguration describes that Kafka is being asked whether it takes the declared configurations; nil if it is not.
+func unjudgedConfiguration(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
+	if observation.AcceptanceOf(k, v) != observation.Asking {
+		return nil
+	}
+	return transitions.Problemf("ConfigurationNotJudged", "Kafka is being asked whether it takes the values of spec.kafka.config that changed. If this lasts, the lifecycle %s shows why", observation.LifecycleConfiguration)
 }
 
 // dynamicValues are the declared dynamic configurations: those with a value, and the names of those that refer to one.

@@ -12,13 +12,17 @@ import (
 )
 
 // NodeRoll returns the facts of node-roll.
-func NodeRoll(k *kafkav1beta2.Kafka, v *observation.Snapshot, _ machines.ObserveOptions) noderoll.Facts {
+func NodeRoll(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.ObserveOptions) noderoll.Facts {
 	digest := sha256.New()
 	f := noderoll.Facts{VersionChange: versionChange(k, v), SpecError: startError(k, v), Slot: v.Slot}
+	if f.SpecError == nil && ask.RequestID.State == noderoll.Settled {
+		f.SpecError = unjudgedConfiguration(k, v) // a roll that has begun waits before its next restart
+	}
 	f.Roll = Roll(k, v, func(n *observation.Node) bool {
 		digest.Write([]byte(n.PodName + "=" + v.WantedRevision(n) + "\n"))
 		return v.Outdated(n)
 	})
+	hold(v, &f.Roll)
 	f.Wanted = hex.EncodeToString(digest.Sum(nil)[:4])
 	return f
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -60,13 +61,24 @@ func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Obse
 		if removal != observation.Stays || stays && n.Recorded && (n.Record.Stop || n.Record.Draining > 0) {
 			f.Nodes = append(f.Nodes, kraftscaledown.Node{
 				ID: n.ID, Pod: n.PodName, Wanted: stays, Runs: v.RunsAsBroker(n), Stopped: n.Record.Stop,
-				Ending: n.Record.Stop && !(removal == observation.Leaves && n.Entry.Exists), Down: down(n, v.Now), Unused: unused(n), Draining: n.Record.Draining, Held: held(v, n.ID),
+				Ending: n.Record.Stop && !(removal == observation.Leaves && n.Entry.Exists), Kept: kept(k, v, n),
+				Down: down(n, v.Now), Unused: unused(n), Draining: n.Record.Draining, Held: held(v, n.ID),
 			})
 		}
 	}
 	slices.Reverse(f.Nodes) // the highest id first
 	f.Refusal = controllersStay(v)
 	return f
+}
+
+// kept returns why the pod of a stopped node is not evicted now; empty if its disruption budget permits it, or does not matter because the
+// pod is not ready.
+func kept(k *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) string {
+	b := observation.Named(v.Objects.Budgets, labels.KafkaName(k.Name))
+	if !n.Stopped() || !n.Pod.Ready || b == nil || b.Status.ObservedGeneration != b.Generation || b.Status.DisruptionsAllowed > 0 {
+		return ""
+	}
+	return fmt.Sprintf("PodDisruptionBudget %s permits no eviction now. Make the other pods of the cluster ready", b.Name)
 }
 
 // downAfter exceeds the time that a node usually takes for a restart.

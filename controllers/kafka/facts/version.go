@@ -51,8 +51,9 @@ func Version(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Observ
 	f.Roll = Roll(k, v, func(n *observation.Node) bool {
 		return n.Version() != "" && n.Version() != wanted && v.Pool(n.Pool) != nil && !n.Stopped()
 	})
+	hold(v, &f.Roll)
 	if slices.ContainsFunc(f.Roll.Nodes, func(n roll.Node) bool { return n.Outdated }) {
-		f.SpecError = startError(k, v)
+		f.SpecError, f.Incomplete = startError(k, v), cmp.Or(f.Incomplete, unjudgedConfiguration(k, v))
 	}
 	for i := range f.Roll.Nodes {
 		n := &f.Roll.Nodes[i]
@@ -176,9 +177,9 @@ func AnswerText(a external.Answer) string {
 
 // VersionOfNewNodes returns the version on which a new node starts: the oldest running version, from which the version change
 // upgrades it. In a new cluster, or one of which only the status is left, it is the desired version once the version change
-// permits it. It is empty if it is not known yet, and while the spec is invalid.
+// permits it. It is empty if it is not known yet, while the spec is invalid, and while Kafka is asked about a value of it.
 func VersionOfNewNodes(k *kafkav1beta2.Kafka, v *observation.Snapshot) string {
-	if startError(k, v) != nil || incomplete(k, v) != nil {
+	if cmp.Or(startError(k, v), incomplete(k, v), unjudgedConfiguration(k, v)) != nil {
 		return ""
 	}
 	if slices.ContainsFunc(v.Nodes, func(n observation.Node) bool { return n.Pod.Exists && n.Pod.Version != "" }) {

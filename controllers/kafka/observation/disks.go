@@ -82,18 +82,27 @@ func (v *Snapshot) claimOf(n *Node, id int32, declared string) string {
 // MisplacedDisks describes disks that their pools no longer declare: the first node in full, and the number of the others. It is
 // nil if there are none.
 func MisplacedDisks(v *Snapshot) *transitions.Problem {
-	var found []*transitions.Problem
-	for i := range v.Nodes {
-		if problem := v.Misplaced(&v.Nodes[i]); problem != nil {
-			found = append(found, problem)
-		}
-	}
-	if len(found) == 0 {
+	problem, more := every(v, v.Misplaced)
+	if problem == nil {
 		return nil
 	}
-	more := ""
-	if len(found) > 1 {
-		more = fmt.Sprintf(" (and so it is with %d more nodes)", len(found)-1)
+	return transitions.Problemf(problem.Reason, "%s%s: declare the storage again as it was, or make another KafkaNodePool and move the data. Running nodes are not changed", problem.Message, more)
+}
+
+// every returns the problem of the first node that has one, and words for the number of the others.
+func every(v *Snapshot, of func(*Node) *transitions.Problem) (first *transitions.Problem, more string) {
+	count := 0
+	for i := range v.Nodes {
+		problem := of(&v.Nodes[i])
+		if problem == nil {
+			continue
+		}
+		if count++; first == nil {
+			first = problem
+		}
 	}
-	return transitions.Problemf(found[0].Reason, "%s%s: declare the storage again as it was, or make another KafkaNodePool and move the data. Running nodes are not changed", found[0].Message, more)
+	if count > 1 {
+		more = fmt.Sprintf(" (and so it is with %d more nodes)", count-1)
+	}
+	return first, more
 }

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 )
@@ -28,8 +29,10 @@ type entrySummary struct {
 	configKeys []string
 	// volumes are the ids of the volumes with a claim.
 	volumes []int32
-	roles   Roles
-	err     error
+	// metadataLog is where the pod keeps the metadata log.
+	metadataLog render.MetadataLog
+	roles       Roles
+	err         error
 }
 
 // entryCache caches summaries, because decoding an entry costs more than the rest of a reconcile at rest. The key is a hash of the
@@ -109,7 +112,7 @@ func summarise(entry corev1beta2.PodEntry) *entrySummary {
 	}
 	s := &entrySummary{name: pod.Name, version: pod.Annotations[labels.KafkaVersion], revision: pod.Annotations[labels.Revision]}
 	s.configKeys, s.roles = ConfigKeys(&pod.Spec, pod.Name), labelledRoles(pod.Labels)
-	s.volumes = PersistentVolumes(pod)
+	s.volumes, s.metadataLog = PersistentVolumes(pod), render.MetadataLogOf(&pod.Spec)
 	s.image, s.snapshotInterval = kafkaImage(&pod.Spec), interval(pod.Annotations[labels.SnapshotInterval])
 	return s
 }
@@ -118,7 +121,7 @@ func summarise(entry corev1beta2.PodEntry) *entrySummary {
 func (s *entrySummary) entry() Entry {
 	return Entry{
 		Exists: true, Version: s.version, Revision: s.revision,
-		ConfigKeys: s.configKeys, Volumes: s.volumes, roles: s.roles, image: s.image, snapshotInterval: s.snapshotInterval,
+		ConfigKeys: s.configKeys, Volumes: s.volumes, MetadataLog: s.metadataLog, roles: s.roles, image: s.image, snapshotInterval: s.snapshotInterval,
 	}
 }
 

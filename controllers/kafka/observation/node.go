@@ -7,7 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -135,6 +137,11 @@ type Pod struct {
 	Volumes Volumes
 }
 
+// Died reports whether a process of the pod has died and does not run, or dies again and again: what it was started with may be why.
+func (p *Pod) Died() bool {
+	return p.Trouble != nil && (p.Trouble.Reason == roll.ContainerDied || p.Trouble.Reason == roll.OutOfMemory)
+}
+
 // Volumes is the result of the init container of a pod.
 type Volumes struct {
 	// Accepted is true if it has succeeded, or Kafka was started after it.
@@ -152,6 +159,8 @@ type Entry struct {
 	ConfigKeys []string
 	// Volumes are the ids of its volumes with a claim.
 	Volumes []int32
+	// MetadataLog is where its pod keeps the metadata log.
+	MetadataLog render.MetadataLog
 	// roles in its labels.
 	roles Roles
 	// image of the Kafka container.

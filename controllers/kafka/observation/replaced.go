@@ -45,6 +45,23 @@ func (v *Snapshot) ClaimsOf(n *Node) []*corev1.PersistentVolumeClaim {
 	return out
 }
 
+// TerminatingClaim returns a claim that is being deleted and that the node's pod keeps alive by using it; empty if there is none. A pod that
+// terminates keeps nothing.
+func (v *Snapshot) TerminatingClaim(n *Node) string {
+	pod := Named(v.Objects.Pods, n.PodName)
+	if pod == nil || n.Pod.Terminating {
+		return ""
+	}
+	for i := range pod.Spec.Volumes {
+		if c := pod.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+			if claim := Named(v.Objects.Claims, c.ClaimName); claim != nil && claim.DeletionTimestamp != nil {
+				return claim.Name
+			}
+		}
+	}
+	return ""
+}
+
 // UnknownClaim returns a claim that the node's pod uses and that is not among the cluster's claims; empty if there is none.
 func (v *Snapshot) UnknownClaim(n *Node) string {
 	pod := Named(v.Objects.Pods, n.PodName)

@@ -88,3 +88,32 @@ func (m *settingsReadings) set(v *Snapshot, request lifecycle.ObserveRequest) {
 	}
 	v.Settings = factOf(&m.readings, m.of, v.Now)
 }
+
+// Acceptance is what Kafka has decided of the declared dynamic configurations.
+type Acceptance uint8
+
+const (
+	// Unopposed: Kafka takes them, or cannot be asked.
+	Unopposed Acceptance = iota
+	// Asking: Kafka is being asked, and can answer.
+	Asking
+	// Opposed: Kafka refused one. A process that is started with it may die.
+	Opposed
+)
+
+// AcceptanceOf returns what Kafka has decided of the declared dynamic configurations. A refusal counts until other values are declared,
+// because the lifecycle leaves its state then. While the request is repeated, and without it, nothing is waited for unless the cluster
+// serves: its nodes may need other values to answer at all.
+func AcceptanceOf(k *kafkav1beta2.Kafka, v *Snapshot) Acceptance {
+	for i := range k.Status.Lifecycles {
+		e := &k.Status.Lifecycles[i]
+		switch {
+		case e.Name != LifecycleConfiguration:
+		case e.State == dynamicconfig.Refusing:
+			return Opposed
+		case (e.State == dynamicconfig.Remembering || e.State == dynamicconfig.Altering) && CountReady(v).Serves():
+			return Asking
+		}
+	}
+	return Unopposed
+}

@@ -41,7 +41,7 @@ func Next(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Nod
 	}
 	observeStorage(v, n, &r)
 	if r.Format == record.FormatAllowed && n.Wanted {
-		r.Metadata = formatMetadata(kafka, v)
+		r.Metadata = formatMetadata(kafka, v, n)
 	}
 	if features, readable := observation.Known(v.Features); readable {
 		r.ObserveLevels(features.Finalized, v.Now)
@@ -161,24 +161,42 @@ func registered(v *observation.Snapshot, n *observation.Node) bool {
 	return votes && voter.LogEndOffset > 0
 }
 
-// formatMetadata returns the metadata version with which new storage is formatted: the desired one, if the desired version
-// supports it. Empty means the default of the binary.
-func formatMetadata(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) string {
+// formatMetadata returns the metadata version with which new storage of the node is formatted: the desired one, if the desired version
+// supports it and the version on which the node starts is known to. Empty means the default of the binary, which it always knows.
+func formatMetadata(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) string {
 	m, err := versions.ParseMetadata(kafka.Spec.Kafka.MetadataVersion)
 	if err != nil {
 		return ""
 	}
 	level, named := m.Level()
-	version, err := v.Table.Find(observation.WantedVersion(kafka, v))
-	if err != nil || !named {
+	wanted := observation.WantedVersion(kafka, v)
+	if supports, judged := supportsLevel(v, wanted, level); !named || judged && !supports {
 		return ""
 	}
-	if row, ok := version.Row(); ok {
-		if runs, judged := row.Range(versions.FeatureMetadata); judged && !runs.Contains(level) {
-			return ""
-		}
+	if supports, _ := supportsLevel(v, startsOn(v, n, wanted), level); !supports {
+		return ""
 	}
 	return m.String()
+}
+
+// startsOn returns the version on which the next pod of the node starts: that of its entry, else the one that it runs or ran, else for a
+// new node the oldest one of the cluster, and in a new cluster the desired one. A version change reaches it later.
+func startsOn(v *observation.Snapshot, n *observation.Node, wanted string) string {
+	return cmp.Or(n.Entry.Version, n.Version(), observation.OldestVersion(v), wanted)
+}
+
+// supportsLevel reports whether a version supports a level of metadata.version, and whether the table of versions says so.
+func supportsLevel(v *observation.Snapshot, text string, level int16) (supports, judged bool) {
+	version, err := v.Table.Find(text)
+	if err != nil {
+		return false, true
+	}
+	row, listed := version.Row()
+	if !listed {
+		return false, false
+	}
+	runs, judged := row.Range(versions.FeatureMetadata)
+	return judged && runs.Contains(level), judged
 }
 
 // settleLevels removes lowered levels once the node's process has certainly taken a snapshot without them: when the version change

@@ -125,13 +125,46 @@ func TestFormatMetadata(t *testing.T) {
 		"one that nobody knows":           {version: "4.1.1", metadata: "5.11-IV2", want: ""},
 		"no name":                         {version: "4.1.1", metadata: "newest", want: ""},
 		"at the default of the table":     {metadata: "4.1", want: "4.1-IV1"},
-		"at a version that nobody knows":  {version: "9.9.9", metadata: "4.1", want: "4.1-IV1"},
+		"at a version that nobody knows":  {version: "9.9.9", metadata: "4.1", want: ""},
 		"below what the version supports": {version: "4.1.1", metadata: "3.0", want: ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &kafkav1beta2.Kafka{}
 			k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = tc.version, tc.metadata
-			if got := formatMetadata(k, &observation.Snapshot{Table: versionTable(t)}); got != tc.want {
+			if got := formatMetadata(k, &observation.Snapshot{Table: versionTable(t)}, &observation.Node{}); got != tc.want {
+				t.Errorf("formatMetadata = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// The level with which storage is formatted is one that the binary knows which formats it: a version change that is desired with a higher
+// level reaches the node later.
+func TestFormatMetadataOfANodeThatStartsOnAnotherVersion(t *testing.T) {
+	running := func(version string) observation.Node {
+		return observation.Node{ID: 1, Wanted: true, Pod: observation.Pod{Exists: true, Version: version}}
+	}
+	for name, tc := range map[string]struct {
+		others   []observation.Node
+		node     observation.Node
+		metadata string
+		want     string
+	}{
+		"its entry has the old version":                  {node: observation.Node{Entry: observation.Entry{Exists: true, Version: "4.0.2"}}, metadata: "4.1", want: ""},
+		"its entry has the old version, which knows it":  {node: observation.Node{Entry: observation.Entry{Exists: true, Version: "4.0.2"}}, metadata: "4.0", want: "4.0-IV3"},
+		"its entry has the new version, beside an old":   {others: []observation.Node{running("4.0.2")}, node: observation.Node{Entry: observation.Entry{Exists: true, Version: "4.1.1"}}, metadata: "4.1", want: "4.1-IV1"},
+		"its entry has the new version, its pod the old": {node: observation.Node{Pod: observation.Pod{Exists: true, Version: "4.0.2"}, Entry: observation.Entry{Exists: true, Version: "4.1.1"}}, metadata: "4.1", want: "4.1-IV1"},
+		"only its pod is left, on the old version":       {node: observation.Node{Pod: observation.Pod{Exists: true, Version: "4.0.2"}}, metadata: "4.1", want: ""},
+		"only its record is left, of the old version":    {node: observation.Node{Recorded: true, Record: record.Record{Version: "4.0.2"}}, metadata: "4.1", want: ""},
+		"a new node beside one on the old version":       {others: []observation.Node{running("4.1.1"), running("4.0.2")}, metadata: "4.1", want: ""},
+		"a new node beside one on the new version":       {others: []observation.Node{running("4.1.1")}, metadata: "4.1", want: "4.1-IV1"},
+		"its entry has a version that the table has not": {node: observation.Node{Entry: observation.Entry{Exists: true, Version: "4.0.99"}}, metadata: "4.0", want: ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &kafkav1beta2.Kafka{}
+			k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = "4.1.1", tc.metadata
+			v := &observation.Snapshot{Table: versionTable(t), Nodes: tc.others}
+			if got := formatMetadata(k, v, &tc.node); got != tc.want {
 				t.Errorf("formatMetadata = %q, want %q", got, tc.want)
 			}
 		})

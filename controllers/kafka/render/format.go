@@ -108,8 +108,8 @@ func formatContainer(cluster, image string, n *Node, volumes []volume) corev1.Co
 		Name: FormatContainer, Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
 		Command: []string{"/bin/sh", "-c", formatScript},
 		Env: []corev1.EnvVar{
-			{Name: "LOG_DIRS", Value: strings.Join(dirs, " ")},
-			{Name: "METADATA_DIR", Value: metadata},
+			{Name: envLogDirs, Value: strings.Join(dirs, " ")},
+			{Name: envMetadataDir, Value: metadata},
 			{Name: "RECORD", Value: recordPath},
 			{Name: "RECORD_NAME", Value: record.Name(n.Pod)},
 			{Name: "CLUSTER", Value: cluster},

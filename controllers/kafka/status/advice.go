@@ -21,8 +21,8 @@ const (
 	ReasonMinInsyncReplicas = "KafkaMinInsyncReplicas"
 	// ReasonControllerCount: a controller more than needed for the same number of tolerated failures.
 	ReasonControllerCount = "KafkaKRaftControllerNodeCount"
-	// ReasonStorage: the only node of a role loses its data with its pod, or a spec declares a smaller size or another class for
-	// volumes that exist.
+	// ReasonStorage: the only node of a role loses its data with its pod, a claim is being deleted that a pod uses, or a spec declares a
+	// smaller size or another class for volumes that exist.
 	ReasonStorage = "KafkaStorage"
 	// ReasonProtocolVersion and ReasonFormatVersion: properties that Kafka ignores with KRaft.
 	ReasonProtocolVersion = "KafkaInterBrokerProtocolVersionInKRaft"

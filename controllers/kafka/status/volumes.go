@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -164,6 +165,22 @@ func keptStorageOf(v *observation.Snapshot) []string {
 		if text := keptStorage(v, pool); text != "" {
 			out = append(out, text)
 		}
+	}
+	return out
+}
+
+// terminatingClaims returns a text for each claim that is being deleted while a pod uses it, unless the replacement of the storage of its node
+// has begun. The deletion cannot be taken back.
+func terminatingClaims(v *observation.Snapshot) []string {
+	var out []string
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		claim := v.TerminatingClaim(n)
+		if claim == "" || n.Recorded && n.Record.Replacing() || n.Pod.ReplacementDue {
+			continue
+		}
+		out = append(out, fmt.Sprintf("PersistentVolumeClaim %s is being deleted, and its data is lost when pod %s ends, which therefore is not restarted. Copy its data or move its replicas while the pod runs, then annotate the pod with %s=true: it starts with empty storage",
+			claim, n.PodName, labels.DeletePodAndPVC))
 	}
 	return out
 }

@@ -42,6 +42,9 @@ func warnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *decision.
 	for _, text := range keptStorageOf(v) {
 		add(ReasonStorage, text)
 	}
+	for _, text := range terminatingClaims(v) {
+		add(ReasonStorage, text)
+	}
 	if len(v.Defects) > 0 {
 		add("UnreadableObject", roll.Names(v.Defects))
 	}

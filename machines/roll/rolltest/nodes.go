@@ -96,6 +96,13 @@ func Outdated(ids ...int32) Change {
 	}
 }
 
+// Held is a node with whose pod something would be lost.
+func Held(id int32) Change {
+	return each([]int32{id}, func(n *roll.Node) {
+		n.Held = transitions.Problemf("ClaimTerminating", "PersistentVolumeClaim data-0-%s is being deleted", n.Pod)
+	})
+}
+
 // Stale makes nodes differ from their desired state for another reason than the one that the roll handles.
 func Stale(ids ...int32) Change { return each(ids, func(n *roll.Node) { n.Stale = true }) }
 
