@@ -78,7 +78,7 @@ func (f *filler) fill(path string, v reflect.Value) {
 	if f.isLeaf(v) && f.changed(path) {
 		n = 2
 	}
-	if at, is := v.Addr().Interface().(*metav1.Time); is {
+	if at, is := reflect.TypeAssert[*metav1.Time](v.Addr()); is {
 		*at = metav1.NewTime(time.Date(2026, 11, 20, 8, 0, int(n), 0, time.UTC))
 		return
 	}
@@ -121,6 +121,6 @@ func (f *filler) fill(path string, v reflect.Value) {
 
 // isLeaf reports whether the field is changed as a whole. The fields of a struct are changed one by one.
 func (f *filler) isLeaf(v reflect.Value) bool {
-	_, isTime := v.Addr().Interface().(*metav1.Time)
+	_, isTime := reflect.TypeAssert[*metav1.Time](v.Addr())
 	return isTime || v.Kind() != reflect.Struct
 }
