@@ -71,7 +71,7 @@ func TestSessionProgram(t *testing.T) {
 			name: "a daemon", command: ceph.Command{Args: []string{"tell", "osd.0", "version"}},
 			want: ceph.Result{Stdout: []byte(`["version", ["osd", 0], {"rest": [], "format": "json"}, "", 10]`), Stderr: []byte("said")},
 		},
-		{name: "a daemon that is away", command: ceph.Command{Args: []string{"tell", "osd.77", "version"}}, want: ceph.Result{Code: 6, Stderr: []byte("Error ENXIO: problem getting command descriptions from osd.77")}},
+		{name: "a daemon that is away", command: ceph.Command{Args: []string{"tell", "osd.77", "version"}}, want: ceph.Result{Code: 6, Stderr: []byte("Error ENXIO: osd down")}},
 		{name: "a refusal", command: ceph.Command{Args: []string{"osd", "ok-to-stop", "0"}}, want: ceph.Result{Code: 16, Stderr: []byte("Error EBUSY: osds are too busy")}},
 		{
 			name: "a command that an upgrade has brought", command: ceph.Command{Args: []string{"new", "command"}},
@@ -99,6 +99,26 @@ func TestSessionProgram(t *testing.T) {
 				t.Errorf("result (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestSessionProgramValidatesACommandOnce: that takes most of the time of a command, and the same ones are sent again and again.
+func TestSessionProgramValidatesACommandOnce(t *testing.T) {
+	s := python(t)
+	send := func(args ...string) string {
+		got, err := s.Run(t.Context(), ceph.Command{Args: args})
+		if err != nil || got.Code != 0 {
+			t.Fatalf("%v: %+v, %v", args, got, err)
+		}
+		return string(got.Stdout)
+	}
+	for range 3 {
+		send("osd", "dump")
+		send("tell", "osd.0", "version")
+		send("tell", "osd.1", "version")
+	}
+	if got, want := send("validations"), "3"; got != want { // with itself
+		t.Errorf("validations: got %s, want %s", got, want)
 	}
 }
 

@@ -18,7 +18,9 @@ IDLE = 120  # seconds without a request after which the program ends: whoever ha
 
 conf, name, keyring, patience = sys.argv[1:]
 cluster = rados.Rados(conffile=conf, name=name, conf={'keyring': keyring, 'client_mount_timeout': patience})
-described = {}
+described = {}  # the commands that daemons of a kind know
+known = {}  # the arguments of commands that were validated: to validate one takes most of its time
+KNOWN = 256  # at most that many
 printing, validating = threading.Lock(), threading.Lock()
 requested = time.monotonic()
 
@@ -28,16 +30,28 @@ def say(**answer):
         print(json.dumps(answer), flush=True)
 
 
+def kind(target):
+    return target[0], target[1] != ''
+
+
 def describe(target, seconds):
     ret, out, status = json_command(cluster, target=target, prefix='get_command_descriptions', timeout=seconds)
     if ret == 0:
-        described[target] = parse_json_funcsigs(out.decode('utf-8'), 'cli')
+        described[kind(target)] = parse_json_funcsigs(out.decode('utf-8'), 'cli')
     return ret, b'', status or 'problem getting command descriptions from {}.{}'.format(*target)
 
 
 def validated(target, words):
+    key = kind(target), tuple(words)
     with validating, contextlib.redirect_stderr(io.StringIO()):  # suggestions for a command that is unknown
-        return validate_command(described[target], words)
+        if key not in known:
+            arguments = validate_command(described[kind(target)], words)
+            if not arguments:
+                return {}
+            if len(known) >= KNOWN:
+                known.clear()
+            known[key] = arguments
+        return dict(known[key])
 
 
 def execute(words, data, seconds):
@@ -46,7 +60,7 @@ def execute(words, data, seconds):
         words = words[2:]
     if words[-2:] == ['-i', '-']:
         words = words[:-2]
-    arguments = validated(target, words) if target in described else {}
+    arguments = validated(target, words) if kind(target) in described else {}
     if not arguments:  # a daemon that was upgraded since knows other commands
         failed = describe(target, seconds)
         if failed[0] != 0:

@@ -2,8 +2,9 @@
 import json
 import sys
 
-KNOWN = ['osd dump', 'auth import', 'pg stat', 'osd ok-to-stop', 'version', 'connection']
+KNOWN = ['osd dump', 'auth import', 'pg stat', 'osd ok-to-stop', 'version', 'connection', 'validations']
 asked = []
+validations = []
 
 
 def find_cmd_target(words):
@@ -19,6 +20,7 @@ def parse_json_funcsigs(text, consumer):
 
 
 def validate_command(known, words):
+    validations.append(words)
     for prefix in known:
         if ' '.join(words).startswith(prefix):
             return {'prefix': prefix, 'rest': words[len(prefix.split()):]}
@@ -27,9 +29,9 @@ def validate_command(known, words):
 
 
 def json_command(cluster, target, prefix=None, argdict=None, inbuf=b'', timeout=0):
+    if target == ('osd', 77):
+        return -6, b'', 'osd down'
     if prefix == 'get_command_descriptions':
-        if target == ('osd', 77):
-            return -6, b'', ''
         asked.append(target)
         return 0, json.dumps(KNOWN + ['new command'] * (len(asked) > 1)).encode(), ''
     what = argdict.pop('prefix')
@@ -37,6 +39,8 @@ def json_command(cluster, target, prefix=None, argdict=None, inbuf=b'', timeout=
         raise RuntimeError('"{}": exception timed out'.format(argdict))
     if what == 'osd ok-to-stop':
         return -16, b'', 'osds are too busy'
+    if what == 'validations':
+        return 0, str(len(validations)).encode(), ''
     if what == 'connection':
         return 0, cluster.said.encode(), ''
     return 0, json.dumps([what, target, argdict, inbuf.decode(), timeout]).encode(), 'said'
