@@ -68,7 +68,7 @@ type Daemon struct {
 	Outdated bool
 	// Stopped is true if the upgrade stopped it: its Deployment has no replicas.
 	Stopped bool
-	// Ready is true if its pod is ready. It is evidence for gateways only.
+	// Ready is true if its pod is ready. That is evidence of its role for gateways only; no daemon is back without it.
 	Ready bool
 	// Pod is the name of its pod of the present template, and StartedAt the time when its container started; empty without one, although a
 	// pod of an earlier template may still serve.

@@ -228,6 +228,8 @@ var back = guard{
 			return transitions.Deny(one.Name.String() + " does not run" + one.trouble())
 		case f.Cluster.At().Before(one.StartedAt.Add(settles(one.Name.Type))):
 			return transitions.Deny("the maps may still show the process from before")
+		case !one.Ready: // Kubernetes counts it as unavailable, for budgets and for whoever watches
+			return transitions.Deny(one.Name.String() + " is not ready yet" + one.trouble())
 		}
 		return f.serves(&c, one)
 	},

@@ -225,6 +225,7 @@ func awaiting() []row {
 		in("a manager has reported itself a second ago", replaces(mgrB), with(stale), back),
 		in("the metadata of a manager are from before", replaces(mgrB), with(future), waits),
 		in("a metadata server has answered a second ago", replaces(mdsB), with(stale), back),
+		in("a metadata server has its role, and its pod is not ready yet", replaces(mdsB), with(func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, mdsB).Ready = false }), waits),
 		in("a manager has reported itself, and does not answer", replaces(mgrB), with(selfSilent), back),
 		in("a manager has not reported itself", replaces(mgrB), with(launched(mgrB)), waits),
 		in("a stopped standby is still listed", stops(mdsB), with(), waits),
