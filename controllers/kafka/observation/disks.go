@@ -97,7 +97,8 @@ func every(v *Snapshot, of func(*Node) *transitions.Problem) (first *transitions
 		if problem == nil {
 			continue
 		}
-		if count++; first == nil {
+		count++
+		if first == nil {
 			first = problem
 		}
 	}
