@@ -32,16 +32,6 @@ const (
 	Advice HoldReason = "Advice"
 )
 
-// Defaults for states that leave a value out.
-const (
-	// DefaultPoll is the time after which a Work or Wait state is requeued.
-	DefaultPoll = 5 * time.Second
-	// DefaultBackoffMin is the back-off after the first failure of an action.
-	DefaultBackoffMin = time.Second
-	// DefaultBackoffMax is the longest back-off after repeated failures.
-	DefaultBackoffMax = 5 * time.Minute
-)
-
 // State is a named position of a lifecycle.
 type State struct {
 	// Name of the state as shown in status, events and metrics: UpperCamelCase, at most 64 characters. Required.

@@ -6,7 +6,6 @@ import (
 
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	controller "github.com/detent-dev/detent/controllers/ceph"
-	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/dev"
 	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/internal/plan"
@@ -14,24 +13,11 @@ import (
 	"github.com/detent-dev/detent/kinds/ceph/demo"
 	"github.com/detent-dev/detent/kinds/ceph/manager"
 	"github.com/detent-dev/detent/kinds/ceph/planning"
-	"github.com/detent-dev/detent/machines/cephupgrade"
-	"github.com/detent-dev/detent/machines/domain"
 )
 
 // Registration returns the registration of the Ceph kind.
 func Registration() registration.Kind {
 	return registration.Kind{Resource: controller.Resource(), Machines: machinesPart, Manager: managerPart, Plan: planPart, Dev: devPart}
-}
-
-func machinesPart(*pflag.FlagSet) func() ([]catalogue.Machine, error) { return Machines }
-
-// Machines returns the machines of the Ceph kind.
-func Machines() ([]catalogue.Machine, error) {
-	upgrade, err := catalogue.Of(cephupgrade.Definition(), func() ([]domain.Domain[cephupgrade.Facts, cephupgrade.Data], error) {
-		one, err := cephupgrade.Domain()
-		return []domain.Domain[cephupgrade.Facts, cephupgrade.Data]{one}, err
-	}, nil)
-	return []catalogue.Machine{upgrade}, err
 }
 
 func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {

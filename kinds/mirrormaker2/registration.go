@@ -2,13 +2,11 @@
 package mirrormaker2
 
 import (
-	"errors"
 
 	"github.com/spf13/pflag"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	controller "github.com/detent-dev/detent/controllers/mirrormaker2"
-	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/internal/dev"
 	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/internal/plan"
@@ -16,24 +14,11 @@ import (
 	"github.com/detent-dev/detent/kinds/mirrormaker2/demo"
 	"github.com/detent-dev/detent/kinds/mirrormaker2/manager"
 	"github.com/detent-dev/detent/kinds/mirrormaker2/planning"
-	"github.com/detent-dev/detent/machines/connector"
-	"github.com/detent-dev/detent/machines/connectoroffsets"
-	"github.com/detent-dev/detent/machines/connectworkers"
 )
 
 // Registration returns the registration of the KafkaMirrorMaker2 kind.
 func Registration() registration.Kind {
 	return registration.Kind{Resource: controller.Resource(), Machines: machinesPart, Manager: managerPart, Plan: planPart, Dev: devPart}
-}
-
-func machinesPart(*pflag.FlagSet) func() ([]catalogue.Machine, error) { return Machines }
-
-// Machines returns the machines of the KafkaMirrorMaker2 kind.
-func Machines() ([]catalogue.Machine, error) {
-	offsets, errOffsets := catalogue.Of(connectoroffsets.Definition(), catalogue.Domains(connectoroffsets.Domain()), nil)
-	workers, errWorkers := catalogue.Of(connectworkers.Definition(), catalogue.Domains(connectworkers.Domain()), nil)
-	one, errConnector := catalogue.Of(connector.Definition(), catalogue.Domains(connector.Domain()), nil)
-	return []catalogue.Machine{offsets, workers, one}, errors.Join(errOffsets, errWorkers, errConnector)
 }
 
 func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {

@@ -139,10 +139,11 @@ func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all [
 	return all
 }
 
-// follows reports whether the daemons of the types before that of a daemon run the release of its target, or a newer one.
+// follows reports whether the daemons of the types before that of a daemon run the release of its target, or a newer one. Of a development
+// build it is not known.
 func (f *Facts) follows(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
 	target, moves := targets[d.Name.Type]
-	if !moves || d.Name.Type == ceph.TypeRGW {
+	if !moves || d.Name.Type == ceph.TypeRGW || target.Version.IsZero() {
 		return false
 	}
 	return !slices.ContainsFunc(f.Daemons, func(before Daemon) bool {

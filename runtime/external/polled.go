@@ -2,7 +2,6 @@ package external
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -87,26 +86,6 @@ func (p *Polled[T, C, Q, A, W]) Read(ctx context.Context, target T, queries []Qu
 		out[i] = readingOf(m.Read(q.Question), q.MaxAge, now)
 	}
 	return out
-}
-
-var errTooOld = errors.New("the last answer is too old, and no new one is under way")
-
-// readingOf converts the state of a question: an answer that is not too old, an error, or pending.
-func readingOf[A any](r poller.Reading[A], maxAge time.Duration, now time.Time) Reading[A] {
-	switch r.State() {
-	case poller.Unreadable:
-		return Reading[A]{Err: r.Err}
-	case poller.Known:
-		switch {
-		case now.Sub(r.AskedAt) <= maxAge:
-			return Reading[A]{Answer: r.Value, At: r.AskedAt}
-		case r.Asking:
-			return Reading[A]{}
-		}
-		return Reading[A]{Err: errTooOld}
-	default:
-		return Reading[A]{}
-	}
 }
 
 // callsAtOnce limits the number of concurrent live questions.

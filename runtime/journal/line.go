@@ -6,14 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
-	"github.com/detent-dev/detent/machines"
 )
 
 // Format is the version of the lines that this build writes and reads.
@@ -57,46 +54,12 @@ type Entry struct {
 	Attempt   *lifecyclev1.Attempt `json:"attempt,omitempty"`
 }
 
-// Edge is a transition that was taken.
-type Edge struct {
-	Event string            `json:"event"`
-	To    string            `json:"to"`
-	Data  map[string]string `json:"data,omitempty"`
-}
-
 // EntryOf returns the entry of a stored lifecycle, or nil.
 func EntryOf(stored *lifecyclev1.Lifecycle) *Entry {
 	if stored == nil {
 		return nil
 	}
 	return &Entry{State: stored.State, Data: stored.Data, EnteredAt: stored.EnteredAt.UTC(), Attempt: stored.Attempt}
-}
-
-// EdgeOf returns the edge of a move, or nil.
-func EdgeOf(move *machines.Move) *Edge {
-	if move == nil {
-		return nil
-	}
-	return &Edge{Event: move.Event, To: move.To, Data: move.Data}
-}
-
-// equal reports whether two edges are the same. Empty data equals no data.
-func (e *Edge) equal(other *Edge) bool {
-	if e == nil || other == nil {
-		return e == other
-	}
-	return e.Event == other.Event && e.To == other.To && maps.Equal(e.Data, other.Data)
-}
-
-func (e *Edge) String() string {
-	if e == nil {
-		return "stays"
-	}
-	parts := []string{e.Event, "to", e.To}
-	for _, key := range slices.Sorted(maps.Keys(e.Data)) {
-		parts = append(parts, key+"="+e.Data[key])
-	}
-	return strings.Join(parts, " ")
 }
 
 // object names the lifecycle of the line.

@@ -1,11 +1,6 @@
 package external
 
-import (
-	"errors"
-
-	"github.com/detent-dev/detent/machines"
-	"github.com/detent-dev/detent/transitions"
-)
+import "github.com/detent-dev/detent/machines"
 
 // AnswerState is the progress of a command.
 type AnswerState string
@@ -34,21 +29,4 @@ type Answer struct {
 	Name string
 	// Text is the system's message, or why there is no answer.
 	Text string
-}
-
-var errNoAnswer = errors.New("the answer contains no value")
-
-// Fact converts a reading of which value is the requested part. An answer without it is a defect of the client, and unreadable. The
-// addresses of a connection are removed from its error.
-func Fact[A, V any](r *Reading[A], value *V) transitions.Fact[V] {
-	switch {
-	case r.Err != nil:
-		return transitions.Unreadable[V](withoutAddresses(r.Err))
-	case r.Pending():
-		return transitions.Pending[V]()
-	case value == nil:
-		return transitions.Unreadable[V](errNoAnswer)
-	default:
-		return transitions.Known(*value, r.At)
-	}
 }
