@@ -2,7 +2,6 @@
 package mirrormaker2
 
 import (
-
 	"github.com/spf13/pflag"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
