@@ -228,7 +228,7 @@ var back = guard{
 			return transitions.Deny(one.Name.String() + " does not run" + one.trouble())
 		case f.Cluster.At().Before(one.StartedAt.Add(settles(one.Name.Type))):
 			return transitions.Deny("the maps may still show the process from before")
-		case !one.Ready: // Kubernetes counts it as unavailable, for budgets and for whoever watches
+		case !one.Ready: // Kubernetes counts it as unavailable, in its budget and its conditions
 			return transitions.Deny(one.Name.String() + " is not ready yet" + one.trouble())
 		}
 		return f.serves(&c, one)

@@ -17,9 +17,9 @@ const (
 	isrAtRisk
 )
 
-// Safe reports whether a restart of the node now loses nothing and interrupts no client: the node is not held, every other node is available, the quorum keeps its
-// majority, and no partition falls below min.insync.replicas. A restart of a node that demonstrably serves no client interrupts
-// nothing. If no node serves, a restart is safe once no other node is about to serve again, so that these checks never block
+// Safe reports whether a restart of the node now loses nothing and interrupts no client: the node is not held, every other node is
+// available, the quorum keeps its majority, and no partition falls below min.insync.replicas. A restart of a node that demonstrably
+// serves no client interrupts nothing. If no node serves, a restart is safe once no other node is about to serve again, so that these checks never block
 // recovery. A node that is merely not ready counts as serving. A node that is still starting, and may be recovering its logs, is
 // not restarted for some time.
 func Safe(f *Facts, n *Node) transitions.Verdict {

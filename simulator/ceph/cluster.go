@@ -52,7 +52,7 @@ type Cluster struct {
 	Pools []Pool
 	// Filesystems sorted by name. Owned.
 	Filesystems []Filesystem
-	// SeveralFilesystems permits more than one filesystem. A cluster that was created before release 16 has to be told to.
+	// SeveralFilesystems permits more than one filesystem. In a cluster that was created before release 16 a flag has to be set.
 	SeveralFilesystems bool
 	// RequireRelease and MinMonRelease are majors.
 	RequireRelease, MinMonRelease int

@@ -31,7 +31,6 @@ func (t *scope) identify(ctx context.Context) error {
 	t.served(next)
 	t.located(next)
 	t.remake(next)
-	t.adopt(next)
 	return t.store(ctx, next)
 }
 
@@ -240,15 +239,12 @@ func (t *scope) adopt(next *record.Record) {
 		if !recorded || d.Reference == "" {
 			continue
 		}
-		image := t.snapshot.ByHand(name)
-		version, reported := facts.Reported(t.snapshot, name)
-		switch {
-		case image == "":
+		if image := t.snapshot.ByHand(name); image == "" {
 			runs := t.snapshot.Runs(name)
 			d.Image, d.Reference, d.Version, d.ByHand = runs.Image, runs.Reference, runs.Version, ""
-		case reported:
+		} else if version, reported := facts.Reported(t.snapshot, name); reported {
 			d.Image, d.Reference, d.Version, d.ByHand = image, image, version, ""
-		default:
+		} else {
 			d.ByHand = image
 		}
 		if d.Version.Compare(d.Newest) > 0 {

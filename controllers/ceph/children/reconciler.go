@@ -86,10 +86,8 @@ func (r *Reconciler) Repair(ctx context.Context, c *cephv1.Cluster, s *observati
 	t := &scope{Reconciler: r, cluster: c, snapshot: s, write: write}
 	next := t.next()
 	t.adopt(next)
-	if err := t.store(ctx, next); errors.Is(err, errRecorded) {
-		return nil // the write requeues the object
-	} else if err != nil {
-		return err
+	if err := t.store(ctx, next); err != nil {
+		return err // also after the write: nothing else may be decided on the record from before
 	}
 	return t.repair(ctx)
 }
