@@ -144,6 +144,10 @@ func domainDimensions(now time.Time) []domain.Dimension[Facts] {
 		domain.Of(value{}, old("everything old", ceph.Types()...), old("OSDs and later old", ceph.TypeOSD, ceph.TypeRGW, ceph.TypeMDS),
 			old("metadata servers old", ceph.TypeMDS), old("all but the monitors old", ceph.TypeMgr, ceph.TypeOSD, ceph.TypeRGW, ceph.TypeMDS),
 			cluster("the release not required", func(_ *Facts, c *Cluster) { c.OSDs.RequireRelease = "pacific" }),
+			cluster("osd.0 down in a pod that does not start and is to be another one", func(f *Facts, c *Cluster) {
+				one := f.find(ceph.Daemon{Type: ceph.TypeOSD, ID: "0"})
+				one.Outdated, one.Pod, one.Ready, c.OSDs.OSDs[0].Up = true, "", false, false
+			}),
 			cluster("osd.0 old, down and out", func(f *Facts, c *Cluster) {
 				old := versions.Version{Major: 16, Minor: 2, Patch: 15}
 				at := slices.IndexFunc(f.Daemons, func(d Daemon) bool { return d.Name.Type == ceph.TypeOSD })

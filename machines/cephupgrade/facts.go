@@ -193,6 +193,14 @@ func (c *Cluster) failing(d *Daemon) bool {
 	return !serving && !c.started(d) && (known || d.Name.Type != ceph.TypeOSD)
 }
 
+// unstarted reports whether the daemon does not serve, and runs nothing in a pod of its Deployment, which the spec wants otherwise. It last
+// ran the version of that Deployment: a start of the version by another pod is no other risk than the start that is awaited.
+func (c *Cluster) unstarted(d *Daemon) bool {
+	serving, _, _ := c.role(d)
+	_, known := c.osd(d.Name)
+	return !serving && d.Outdated && !d.Stopped && d.Pod == "" && c.runs(d).Same(d.Launched) && (known || d.Name.Type != ceph.TypeOSD)
+}
+
 // role reports whether the daemon has its role, and whether it leads or follows another one.
 func (c *Cluster) role(d *Daemon) (serving, leading, following bool) {
 	id := d.Name.ID

@@ -150,9 +150,14 @@ func everyone() (names []ceph.Daemon) {
 }
 
 func unnamed(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.Spec.Wanted = decision.Image{} }
-func policy(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
-	f.Spec.Policy = &decision.Policy{Image: f.Spec.Wanted, Components: []ceph.Type{ceph.TypeMon}}
-	f.Spec.Wanted = decision.Image{Name: "ceph:v16", Detected: true, Version: v16}
+func policy(f *cu.Facts, c *cu.Cluster, m *cu.Memory)  { policyTo(ceph.TypeMon)(f, c, m) }
+
+// policyTo is a policy that has the types change to 18.2.7, and the others stay.
+func policyTo(types ...ceph.Type) change {
+	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+		f.Spec.Policy = &decision.Policy{Image: f.Spec.Wanted, Components: types}
+		f.Spec.Wanted = decision.Image{Name: "ceph:v16", Detected: true, Version: v16}
+	}
 }
 func onlyMonitors(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
 	old(mgrA, mgrB, osd0, osd1, rgw, mdsA, mdsB)(f, c, m)
@@ -201,6 +206,19 @@ func future(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
 		f.Daemons[i].StartedAt = f.Cluster.At().Add(time.Second)
 	}
 }
+
+// podDiffers has the spec want another pod of the daemon.
+func podDiffers(name ceph.Daemon) change {
+	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, name).Outdated = true }
+}
+
+// notReady has a pod in which nothing runs.
+func notReady(name ceph.Daemon) change {
+	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+		daemon(f, name).Ready, daemon(f, name).Pod = false, ""
+	}
+}
+
 func podless(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd0).Pod = "" }
 func gone(name ceph.Daemon) change {
 	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {

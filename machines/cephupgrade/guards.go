@@ -179,12 +179,12 @@ var healthy = guard{
 	},
 }
 
-// taken reports whether the upgrade took a daemon of the type away: it does not run what it was launched with yet, or is a standby of a
-// filesystem that was stopped. The upgrade stops no daemon of another type: an administrator scaled that to zero.
+// taken reports whether the upgrade took a daemon of the type away: it does not run what it was launched with yet, its pod does not start and
+// is to be another one, or it is a standby of a filesystem that was stopped. The upgrade stops no daemon of another type: an administrator scaled that to zero.
 func (f *Facts) taken(c *Cluster, t ceph.Type) bool {
 	return slices.ContainsFunc(f.Daemons, func(d Daemon) bool {
 		stopped := d.Stopped && t == ceph.TypeMDS
-		return d.Name.Type == t && (stopped || !c.runs(&d).Same(d.Launched) || t != ceph.TypeRGW && !c.started(&d))
+		return d.Name.Type == t && (stopped || !c.runs(&d).Same(d.Launched) || t != ceph.TypeRGW && !c.started(&d) || c.unstarted(&d))
 	})
 }
 
@@ -235,6 +235,24 @@ var back = guard{
 	},
 }
 
+// outdated leads away from a daemon whose pod the spec has corrected since: nothing else changes its Deployment. While its container runs it
+// may still get its role.
+var outdated = guard{
+	Name: "pod-outdated", Doc: "the daemon does not serve, nothing runs in its pod, and the spec wants another pod", Expected: "another pod of a daemon that does not run", Needs: []transitions.Need{NeedCluster},
+	Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		c, known := f.Cluster.Get()
+		if !known {
+			return f.Cluster.Gap()
+		}
+		one := f.find(d.Step.Daemon)
+		if one == nil || d.Step.Kind != order.Replace || !one.Outdated {
+			return transitions.Deny("the Deployment is as the spec wants it")
+		}
+		serving, _, _ := c.role(one)
+		return transitions.If(!serving && one.Pod == "", one.Name.String()+" runs")
+	},
+}
+
 // trouble is the trouble of the daemon's container in brackets.
 func (d *Daemon) trouble() string {
 	if d.Trouble == "" {
@@ -267,10 +285,11 @@ func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
 	return transitions.Allow()
 }
 
-// lacks reports whether another OSD never started. The placement groups may need it, and it is replaced next if its image is corrected.
+// lacks reports whether another OSD does not start as it was launched. The placement groups may need it, and it is replaced next if its image
+// or its pod is corrected.
 func (f *Facts) lacks(c *Cluster, d *Daemon) bool {
 	return slices.ContainsFunc(f.Daemons, func(other Daemon) bool {
-		return other.Name.Type == ceph.TypeOSD && other.Name != d.Name && c.failing(&other)
+		return other.Name.Type == ceph.TypeOSD && other.Name != d.Name && (c.failing(&other) || c.unstarted(&other))
 	})
 }
 

@@ -64,8 +64,9 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 			return plan{turn: repair, text: one.Name.String() + " was replaced and has not started on its version yet"}
 		}
 	}
-	step, left := order.Next(f.ordered(c, d.Targets), f.standbys(d.Targets))
-	if _, due := f.release(c, d.Targets); due && (!left || step.Daemon.Type == ceph.TypeRGW || step.Daemon.Type == ceph.TypeMDS || step.Kind == order.Reduce) {
+	all := f.ordered(c, d.Targets)
+	step, left := order.Next(all, f.standbys(d.Targets))
+	if _, due := f.release(c, d.Targets); due && !slices.ContainsFunc(all, precedesRelease) {
 		if old := f.older(c, d.Targets); len(old) > 0 {
 			return plan{turn: dead, text: fmt.Sprintf("%s still count as OSDs of an older release: remove them with ceph osd purge", list(old))}
 		}
@@ -84,6 +85,11 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 		return plan{turn: approve, text: "the daemons of the policy are done"}
 	}
 	return plan{turn: done, text: "every daemon is as desired"}
+}
+
+// precedesRelease reports whether the daemon is to be replaced before the release of the OSDs is required.
+func precedesRelease(d order.Daemon) bool {
+	return d.Outdated && d.Name.Type != ceph.TypeRGW && d.Name.Type != ceph.TypeMDS
 }
 
 // waiting is the turn of a daemon that is to be replaced and does not serve.
@@ -125,18 +131,25 @@ func (f *Facts) starting(c *Cluster, d *Daemon, targets map[ceph.Type]decision.I
 	return !f.differs(c, d, targets) && !c.runs(d).Same(d.Launched)
 }
 
-// ordered returns the daemons as their order depends on them. A daemon that never started on what it was launched with cannot be
-// repaired on it, and a gateway has nothing to repair: they are replaced although they do not serve.
+// ordered returns the daemons as their order depends on them. A daemon that never started on what it was launched with, or whose pod does
+// not start as the spec wanted it before, cannot be repaired on it, and a gateway has nothing to repair: they are replaced although they do
+// not serve.
 func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all []order.Daemon) {
 	for i := range f.Daemons {
 		d := &f.Daemons[i]
 		one := order.Daemon{Name: d.Name, Filesystem: d.Filesystem, Outdated: f.differs(c, d, targets)}
 		one.Serving, one.Leading, one.Following = c.role(d)
 		failing := c.failing(d)
-		one.Stopped, one.Broken = d.Stopped || failing, failing && !d.Stopped && f.follows(c, d, targets)
+		one.Stopped, one.Broken = d.Stopped || failing, failing && !d.Stopped && f.follows(c, d, targets) || c.unstarted(d) && stays(d, targets)
 		all = append(all, one)
 	}
 	return all
+}
+
+// stays reports whether the daemon is to run the version of its Deployment.
+func stays(d *Daemon, targets map[ceph.Type]decision.Image) bool {
+	target, moves := targets[d.Name.Type]
+	return !moves || d.Launched.Same(target.Version)
 }
 
 // follows reports whether the daemons of the types before that of a daemon run the release of its target, or a newer one. Of a development

@@ -26,7 +26,8 @@ type Daemon struct {
 	Following bool
 	// Stopped is true if the operator stopped it, so that it does not serve on purpose.
 	Stopped bool
-	// Broken is true if it never started on what it was launched with, and its target may run now: the types before it run the release.
+	// Broken is true if it never started on what it was launched with, and its target may run now: the types before it run the release. It is
+	// also true if its pod does not start, and it is to run the same version in another one.
 	Broken bool
 }
 

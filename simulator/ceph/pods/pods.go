@@ -1,7 +1,7 @@
 // Package pods runs the Deployments and Jobs of a simulated Ceph cluster: it creates their pods as controllers and kubelets do, and
 // starts and stops the daemons in them. It needs no more of the API server than a client, so that it runs on one in memory, too.
 //
-// Not simulated: scheduling, volumes, probes, and processes that end by themselves.
+// Not simulated: scheduling beyond what Unscheduled says, volumes, probes, and processes that end by themselves.
 package pods
 
 import (
@@ -51,6 +51,8 @@ type World struct {
 	Unpulled func(node, image string) bool
 	// Broken reports whether the container of a daemon does not start with an image. Optional.
 	Broken func(d cephclient.Daemon, image string) bool
+	// Unscheduled reports whether no node has room for a pod. Optional.
+	Unscheduled func(*corev1.Pod) bool
 	// Node is where pods run that are bound to no node. Optional.
 	Node string
 	// Empty are the daemons whose data was lost. It is made again if the record of the cluster permits that. Optional.
@@ -268,6 +270,8 @@ func (w *World) run(ctx context.Context, p *corev1.Pod, now time.Time) error {
 	}
 	version, pulled := w.pulled(p)
 	switch {
+	case w.Unscheduled != nil && w.Unscheduled(p):
+		return w.unscheduled(ctx, p)
 	case !pulled:
 		return w.waits(ctx, p, "ImagePullBackOff")
 	case w.Broken != nil && w.Broken(d, p.Spec.Containers[0].Image):
@@ -315,6 +319,18 @@ func (w *World) pulled(p *corev1.Pod) (versions.Version, bool) {
 	name, _, _ := strings.Cut(image, "@sha256:")
 	v, known := w.Images[name]
 	return v, known && (w.Unpulled == nil || !w.Unpulled(p.Spec.NodeName, name))
+}
+
+// unscheduled reports that no node has room for a pod.
+func (w *World) unscheduled(ctx context.Context, p *corev1.Pod) error {
+	if w.waiting = true; len(p.Status.Conditions) > 0 {
+		return nil
+	}
+	p.Status.Phase = corev1.PodPending
+	p.Status.Conditions = []corev1.PodCondition{{
+		Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: "0/3 nodes are available: 3 Insufficient memory.",
+	}}
+	return w.Client.Status().Update(ctx, p)
 }
 
 func (w *World) waits(ctx context.Context, p *corev1.Pod, reason string) error {
