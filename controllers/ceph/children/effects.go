@@ -72,12 +72,17 @@ func (r *Reconciler) Replace(ctx context.Context, c *cephv1.Cluster, s *observat
 	if err != nil {
 		return err
 	}
-	changed := have.DeepCopy()
-	changed.Spec.Template, changed.Spec.Replicas = want.Spec.Template, want.Spec.Replicas
+	return t.update(ctx, name, changed(have, want))
+}
+
+// changed returns the Deployment with the desired pod, and with the replicas and the annotations of the desired one.
+func changed(have, want *appsv1.Deployment) *appsv1.Deployment {
+	out := have.DeepCopy()
+	out.Spec.Template, out.Spec.Replicas = want.Spec.Template, want.Spec.Replicas
 	for key, value := range want.Annotations {
-		changed.Annotations = put(changed.Annotations, key, value)
+		out.Annotations = put(out.Annotations, key, value)
 	}
-	return t.update(ctx, name, changed)
+	return out
 }
 
 // pulled pulls the image to the node on which the daemon runs, before the daemon is ended: it would be away as long as that takes, and for

@@ -247,7 +247,7 @@ func (t *scope) adopt(next *record.Record) {
 		} else {
 			d.ByHand = image
 		}
-		if d.Version.Compare(d.Newest) > 0 {
+		if d.Version.Compare(d.Newest) > 0 || !t.snapshot.Founded() { // see relaunch
 			d.Newest = d.Version
 		}
 		next.Daemons[name.String()] = d

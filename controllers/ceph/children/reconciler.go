@@ -1,6 +1,7 @@
 // Package children creates and repairs the objects of Ceph clusters, and changes the Deployments of daemons.
 //
-// What identifies a daemon is recorded before it exists. A Deployment that exists is changed by the effects of an upgrade alone.
+// What identifies a daemon is recorded before it exists. A Deployment that exists is changed by the effects of an upgrade alone, once any
+// daemon of the cluster has served.
 package children
 
 import (
@@ -64,7 +65,7 @@ func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observatio
 	if !s.Launched() && facts.Launch(c, s).Outcome != decision.Permitted {
 		return nil
 	}
-	for _, step := range []func(context.Context) error{t.identify, t.clear, t.keys, t.monServices, t.config, t.tools, t.launch, t.repair, t.storeServices, t.budgets, t.create} {
+	for _, step := range []func(context.Context) error{t.identify, t.clear, t.keys, t.monServices, t.config, t.tools, t.launch, t.relaunch, t.repair, t.storeServices, t.budgets, t.create} {
 		if err := step(ctx); errors.Is(err, errRecorded) {
 			return nil // the write requeues the object
 		} else if err != nil {

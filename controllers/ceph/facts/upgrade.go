@@ -28,19 +28,23 @@ const (
 	IgnoreHealth = "detent.dev/ignore-health"
 )
 
-// Upgrade returns the facts of the lifecycle upgrade.
+// Upgrade returns the facts of the lifecycle upgrade. Until a daemon has served it decides on the spec alone, as before the launch: monitors
+// that do not start answer nothing.
 func Upgrade(c *cephv1.Cluster, s *observation.Snapshot, o machines.ObserveOptions) cephupgrade.Facts {
 	f := cephupgrade.Facts{Spec: Spec(c, s), IgnoreHealth: c.Annotations[IgnoreHealth], Attempt: o.Attempt}
-	if s.Launched() {
+	founded := s.Founded()
+	if founded {
 		f.Daemons = Daemons(s)
 	} else if decided := Launch(c, s); decided.Outcome == decision.Refused {
-		// A spec that is refused shows that before the first daemon is launched.
+		// A spec that is refused shows that before the first daemon serves.
 		for _, d := range s.Declared {
 			f.Daemons = append(f.Daemons, cephupgrade.Daemon{Name: d.Name, Filesystem: d.Filesystem})
 		}
 	}
 	if o.Wants(cephupgrade.NeedCluster) {
-		f.Cluster = s.Cluster
+		if f.Cluster = s.Cluster; !founded {
+			f.Cluster = transitions.Known(cephupgrade.Cluster{}, s.Now)
+		}
 	}
 	if o.Wants(cephupgrade.NeedHealth) {
 		f.Health = s.Health
@@ -52,7 +56,9 @@ func Upgrade(c *cephv1.Cluster, s *observation.Snapshot, o machines.ObserveOptio
 		f.Self = s.Self
 	}
 	if o.Wants(cephupgrade.NeedMemory) {
-		f.Memory = s.Memory
+		if f.Memory = s.Memory; !founded {
+			f.Memory = transitions.Known(cephupgrade.Memory{}, s.Now)
+		}
 	}
 	if o.Wants(cephupgrade.NeedOrphans) {
 		f.Orphans = orphans(c, s)

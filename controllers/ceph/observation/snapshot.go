@@ -93,6 +93,19 @@ func (s *Snapshot) Launched() bool {
 	return false
 }
 
+// Founded reports whether a daemon has ever served. Before that the cluster has no data, and no other daemons than monitors.
+func (s *Snapshot) Founded() bool {
+	if s.Record == nil {
+		return false
+	}
+	for _, d := range s.Record.Daemons {
+		if d.Format == record.FormatDone {
+			return true
+		}
+	}
+	return false
+}
+
 // Find returns the declared daemon of the name, and false if the spec declares none.
 func (s *Snapshot) Find(name ceph.Daemon) (daemons.Daemon, bool) {
 	for _, d := range s.Declared {

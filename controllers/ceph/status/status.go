@@ -44,7 +44,7 @@ func Project(c *cephv1.Cluster, s *observation.Snapshot, _ lifecycle.ProjectRequ
 	}
 	ready, settled := served(s, &m, known), versionSettled(c, &spec)
 	out := []metav1.Condition{ready, settled}
-	if !s.Launched() {
+	if !s.Founded() {
 		if decided := facts.Launch(c, s); decided.Outcome == decision.Refused {
 			out[0].Reason, out[0].Message = string(decided.Problem.Reason), decided.Problem.Message
 		}
