@@ -2,11 +2,7 @@
 package facts
 
 import (
-	"slices"
 	"strings"
-	"time"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
@@ -159,32 +155,6 @@ func Reported(s *observation.Snapshot, name ceph.Daemon) (v versions.Version, re
 	m, known := observation.Known(s.Cluster)
 	v, reported = m.Reported(name, pod.Name)
 	return v, known && reported
-}
-
-// StartedAt returns when the process in the pod started; zero if none runs.
-func StartedAt(pod *corev1.Pod) time.Time {
-	for i := range pod.Status.ContainerStatuses {
-		if r := pod.Status.ContainerStatuses[i].State.Running; r != nil {
-			return r.StartedAt.Time
-		}
-	}
-	return time.Time{}
-}
-
-// Trouble is why a container of the pod does not start, or what it said when it ended with an error; empty without a pod.
-func Trouble(pod *corev1.Pod) string {
-	if pod == nil {
-		return ""
-	}
-	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if t := status.LastTerminationState.Terminated; t != nil && t.ExitCode != 0 && strings.TrimSpace(t.Message) != "" {
-			return strings.TrimSpace(t.Message)
-		}
-		if w := status.State.Waiting; w != nil && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
-			return w.Reason
-		}
-	}
-	return ""
 }
 
 // orphans returns the sessions of our own managers whose pod is gone. Sessions of other clients are not judged: the name of a host says

@@ -10,6 +10,7 @@ import (
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
@@ -172,6 +173,9 @@ func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.
 		return out
 	case !known:
 		out.Reason, out.Message = "NotReadable", "Ceph does not answer: "+observed(s.Cluster.Gap())
+		if failing := failingMonitors(s); len(failing) > 0 {
+			out.Message += "; monitors that do not start: " + few(failing)
+		}
 		return out
 	}
 	var down []string
@@ -179,27 +183,47 @@ func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.
 		if pod := s.Pods[d.Name]; d.Name.Type == ceph.TypeRGW && pod != nil && observation.Ready(pod) || facts.Serves(m, d.Name) {
 			continue
 		}
-		name := d.Name.String()
-		if d.Name.ID == "" {
-			name = "the OSD of " + d.Slot
-		}
-		if why := facts.Trouble(s.Pods[d.Name]); why != "" {
-			name += " (" + why + ")"
-		}
-		down = append(down, name)
+		down = append(down, named(s, d))
 	}
 	if len(down) == 0 {
 		out.Status, out.Reason = metav1.ConditionTrue, "DaemonsServing"
 		return out
 	}
-	if len(down) > 3 {
-		down = append(down[:3], fmt.Sprintf("%d others", len(down)-3))
-	}
 	if len(facts.Losses(s)) > 0 {
 		out.Reason = StorageLost
 	}
-	out.Message = "not serving: " + strings.Join(down, ", ")
+	out.Message = "not serving: " + few(down)
 	return out
+}
+
+// failingMonitors names the monitors whose pods do not start, with the reason.
+func failingMonitors(s *observation.Snapshot) (names []string) {
+	for _, d := range s.Declared {
+		if d.Name.Type == ceph.TypeMon && facts.Trouble(s.Pods[d.Name]) != "" {
+			names = append(names, named(s, d))
+		}
+	}
+	return names
+}
+
+// named is the name of a daemon with why its pod does not start.
+func named(s *observation.Snapshot, d daemons.Daemon) string {
+	name := d.Name.String()
+	if d.Name.ID == "" {
+		name = "the OSD of " + d.Slot
+	}
+	if why := facts.Trouble(s.Pods[d.Name]); why != "" {
+		name += " (" + why + ")"
+	}
+	return name
+}
+
+// few lists at most three names, and how many more there are.
+func few(names []string) string {
+	if more := len(names) - 3; more > 0 {
+		names = append(names[:3:3], fmt.Sprintf("%d others", more))
+	}
+	return strings.Join(names, ", ")
 }
 
 func observed(v transitions.Verdict) string {

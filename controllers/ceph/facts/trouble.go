@@ -1,0 +1,57 @@
+package facts
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// StartedAt returns when the process in the pod started; zero if none runs.
+func StartedAt(pod *corev1.Pod) time.Time {
+	for i := range pod.Status.ContainerStatuses {
+		if r := pod.Status.ContainerStatuses[i].State.Running; r != nil {
+			return r.StartedAt.Time
+		}
+	}
+	return time.Time{}
+}
+
+// Trouble is why a container of the pod does not start, what it said when it ended with an error, or why the pod is bound to no node; empty
+// without a pod.
+func Trouble(pod *corev1.Pod) string {
+	if pod == nil {
+		return ""
+	}
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if t := status.LastTerminationState.Terminated; t != nil && t.ExitCode != 0 && strings.TrimSpace(t.Message) != "" {
+			return strings.TrimSpace(t.Message)
+		}
+		if w := status.State.Waiting; w != nil && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
+			return w.Reason
+		}
+	}
+	at := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse
+	})
+	if at < 0 {
+		return ""
+	}
+	return unscheduled(&pod.Status.Conditions[at])
+}
+
+// ofNodes is a number of nodes in a message of the scheduler.
+var ofNodes = regexp.MustCompile(`\b\d+ `)
+
+// unscheduled is the reason of the scheduler without the numbers of nodes, which change with time: "0/3 nodes are available: 3 Insufficient
+// memory. preemption: ..." is shown as "Unschedulable: Insufficient memory".
+func unscheduled(c *corev1.PodCondition) string {
+	_, why, _ := strings.Cut(c.Message, ": ")
+	why, _, _ = strings.Cut(why, " preemption: ")
+	if why = ofNodes.ReplaceAllString(strings.TrimSuffix(why, "."), ""); why == "" {
+		return c.Reason
+	}
+	return c.Reason + ": " + why
+}

@@ -1,0 +1,50 @@
+package facts_test
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/controllers/ceph/facts"
+)
+
+// TestTrouble is why the pod of a daemon does not start.
+func TestTrouble(t *testing.T) {
+	waits := func(reason string) corev1.PodStatus {
+		return corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}}
+	}
+	scheduled := func(status corev1.ConditionStatus, reason, message string) corev1.PodStatus {
+		return corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: status, Reason: reason, Message: message}}}
+	}
+	ended := waits("CrashLoopBackOff")
+	ended.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1, Message: " unable to read magic\n"}
+	for name, tc := range map[string]struct {
+		status corev1.PodStatus
+		want   string
+	}{
+		"nothing":                         {corev1.PodStatus{}, ""},
+		"its containers are being made":   {waits("ContainerCreating"), ""},
+		"its image cannot be pulled":      {waits("ImagePullBackOff"), "ImagePullBackOff"},
+		"its container ended with a text": {ended, "unable to read magic"},
+		"it is bound to a node":           {scheduled(corev1.ConditionTrue, "", ""), ""},
+		"no node has room for it": {
+			scheduled(corev1.ConditionFalse, "Unschedulable", "0/3 nodes are available: 3 Insufficient memory. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod."),
+			"Unschedulable: Insufficient memory",
+		},
+		"nodes are excluded for several reasons": {
+			scheduled(corev1.ConditionFalse, "Unschedulable", "0/12 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 11 node(s) didn't match Pod's node affinity/selector."),
+			"Unschedulable: node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, node(s) didn't match Pod's node affinity/selector",
+		},
+		"it is held back": {scheduled(corev1.ConditionFalse, "SchedulingGated", ""), "SchedulingGated"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, facts.Trouble(&corev1.Pod{Status: tc.status})); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+	if got := facts.Trouble(nil); got != "" {
+		t.Errorf("without a pod: %s", got)
+	}
+}

@@ -1,0 +1,62 @@
+package status_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/status"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// TestProjectShowsWhyMonitorsDoNotStart names the monitors whose pods do not start while Ceph does not answer: that may be why.
+func TestProjectShowsWhyMonitorsDoNotStart(t *testing.T) {
+	errSilent := errors.New("timed out")
+	const silent = "Ceph does not answer: cannot be read: timed out"
+	waits := corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}}}}
+	pending := corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes are available: 3 Insufficient memory."}}}
+	table, err := versions.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		pods map[string]corev1.PodStatus
+		want string
+	}{
+		"their pods run":         {map[string]corev1.PodStatus{"a": {}}, silent},
+		"they have no pods":      {nil, silent},
+		"a container fails":      {map[string]corev1.PodStatus{"a": {}, "b": waits}, silent + "; monitors that do not start: mon.b (CrashLoopBackOff)"},
+		"no node has room":       {map[string]corev1.PodStatus{"a": pending}, silent + "; monitors that do not start: mon.a (Unschedulable: Insufficient memory)"},
+		"more than three of all": {map[string]corev1.PodStatus{"a": waits, "b": waits, "c": waits, "d": waits, "e": waits}, silent + "; monitors that do not start: mon.a (CrashLoopBackOff), mon.b (CrashLoopBackOff), mon.c (CrashLoopBackOff), 2 others"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &observation.Snapshot{
+				Now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Table: table, Cluster: transitions.Unreadable[cephupgrade.Cluster](errSilent), Health: transitions.Unreadable[ceph.Health](errSilent),
+				Record: &record.Record{Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:16"}}}, Pods: map[ceph.Daemon]*corev1.Pod{},
+			}
+			for _, id := range []string{"a", "b", "c", "d", "e"} {
+				one := ceph.Daemon{Type: ceph.TypeMon, ID: id}
+				s.Declared = append(s.Declared, daemons.Daemon{Name: one})
+				if pod, exists := tc.pods[id]; exists {
+					s.Pods[one] = &corev1.Pod{Status: pod}
+				}
+			}
+			ready := meta.FindStatusCondition(status.Project(&cephv1.Cluster{}, s, lifecycle.ProjectRequest{}), lifecycle.Ready)
+			if diff := cmp.Diff(tc.want, ready.Message); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
