@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
@@ -67,14 +68,16 @@ func TestKindWarnsOfAnImageSetByHand(t *testing.T) {
 	})
 	t.Run("it does not start", func(t *testing.T) {
 		r := launched(t, "16")
+		r.world.Images["ceph:mirrored"] = r.world.Images["ceph:18"]
+		r.world.Broken = func(_ cephclient.Daemon, image string) bool { return image == "ceph:mirrored" }
 		r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
 		r.until("the detection", time.Minute, func() bool { return r.record().Images["ceph:18"].Reference != "" })
-		r.setByHand("rook-ceph-mon-c", "ceph:typo")
+		r.setByHand("rook-ceph-mon-c", "ceph:mirrored")
 		r.step()
 		r.resume()
-		want := "the image ceph:typo was set in the Deployment of mon.c, which has not reported its version"
+		want := "the image ceph:mirrored was set in the Deployment of mon.c, which has not reported its version"
 		r.until("the reason", 2*time.Minute, func() bool {
-			return strings.Contains(r.warning("ImageSetByHand"), want) && strings.Contains(r.message(lifecycle.Ready), want)
+			return r.warning("ImageSetByHand") == want+": correct the image there" && strings.Contains(r.message(lifecycle.Ready), want)
 		})
 		for range 60 {
 			r.step()
@@ -85,6 +88,45 @@ func TestKindWarnsOfAnImageSetByHand(t *testing.T) {
 		r.image("rook-ceph-mon-c", "ceph:18")
 		r.until("the upgrade", 15*time.Minute, r.settled("18"))
 	})
+}
+
+// TestKindCorrectsAnImageSetByHand replaces an image that an administrator set, and that cannot be pulled, once the spec asks for another one
+// than the daemon ran before.
+func TestKindCorrectsAnImageSetByHand(t *testing.T) {
+	for name, tc := range map[string]struct{ daemon, correct, release string }{
+		"a monitor, by another build":       {"mon.c", "ceph:other", "16"},
+		"a monitor, by the next release":    {"mon.c", "ceph:18", "18"},
+		"an OSD, by another build":          {"osd.1", "ceph:other", "16"},
+		"a manager, by another build":       {"mgr.b", "ceph:other", "16"},
+		"the active manager":                {"mgr.a", "ceph:other", "16"},
+		"a metadata server, by another one": {"mds.myfs-b", "ceph:other", "16"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.world.Images["ceph:other"] = r.world.Images["ceph:16"]
+			r.setByHand("rook-ceph-"+strings.ReplaceAll(tc.daemon, ".", "-"), "ceph:typo")
+			r.step()
+			r.resume()
+			want := "the image ceph:typo was set in the Deployment of " + tc.daemon + ", which has not reported its version: correct the image there, or set spec.cephVersion.image to another image of 16.2.15 than ceph:16"
+			r.until("the remedy", 2*time.Minute, func() bool { return r.warning("ImageSetByHand") == want })
+			for range 60 {
+				r.step()
+			}
+			if started := r.started(); len(started) > 0 {
+				t.Errorf("started: %v", started)
+			}
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = tc.correct })
+			r.until("the correction", 5*time.Minute, func() bool { return len(r.world.Started) > 0 })
+			if first := r.world.Started[0].Daemon.String(); first != tc.daemon {
+				t.Errorf("first started: got %s, want %s", first, tc.daemon)
+			}
+			r.until("the rest", 15*time.Minute, r.settled(tc.release))
+			if warning := r.warning("ImageSetByHand"); warning != "" {
+				t.Errorf("the warning stays: %s", warning)
+			}
+			r.clean()
+		})
+	}
 }
 
 // setByHand changes the image of a Deployment while the operator does not run, and returns what was started before.

@@ -76,6 +76,8 @@ type Daemon struct {
 	StartedAt time.Time
 	// Trouble is why a container of that pod does not start, or what it said when it ended with an error; empty if there is none.
 	Trouble string
+	// Unpulled is true if the image of that pod cannot be pulled, and no container of it has ever run.
+	Unpulled bool
 }
 
 // Cluster is one reading of the maps.
@@ -173,10 +175,13 @@ func (c *Cluster) runs(d *Daemon) versions.Version {
 
 // started reports whether the daemon has started on the image of its Deployment. Of a gateway, which reports no version, only the pod shows
 // that. Ceph has no report of a daemon that never started, and forgets that of a manager or a metadata server that is gone: such a daemon has
-// not started if a container of its pod does not.
+// not started if a container of its pod does not. Nor has one whose image an administrator set if that cannot be pulled: what Ceph reports is
+// about the image from before.
 func (c *Cluster) started(d *Daemon) bool {
 	m, reported := c.metadata(d.Name)
 	switch {
+	case d.ByHand != "" && d.Unpulled:
+		return false
 	case d.Name.Type == ceph.TypeRGW:
 		return d.Ready
 	case !reported:

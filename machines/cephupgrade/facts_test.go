@@ -207,6 +207,14 @@ func future(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
 	}
 }
 
+// setByHand has the Deployment of an OSD have an unknown image, which does not start.
+func setByHand(unpulled bool) change {
+	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+		one := daemon(f, osd0)
+		one.ByHand, one.Pod, one.Unpulled, one.Trouble = "ceph:rebuilt", "", unpulled, "ImagePullBackOff"
+	}
+}
+
 // podDiffers has the spec want another pod of the daemon.
 func podDiffers(name ceph.Daemon) change {
 	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, name).Outdated = true }

@@ -58,7 +58,7 @@ func (f *Facts) next(c *Cluster, m *Memory) plan {
 func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 	for i := range f.Daemons {
 		switch one := &f.Daemons[i]; {
-		case one.ByHand != "":
+		case one.ByHand != "" && !f.recalled(c, one, d.Targets):
 			return plan{turn: repair, text: fmt.Sprintf("the image %s was set in the Deployment of %s, which has not reported its version yet%s", one.ByHand, one.Name, one.trouble())}
 		case f.starting(c, one, d.Targets):
 			return plan{turn: repair, text: one.Name.String() + " was replaced and has not started on its version yet"}
@@ -85,6 +85,12 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 		return plan{turn: approve, text: "the daemons of the policy are done"}
 	}
 	return plan{turn: done, text: "every daemon is as desired"}
+}
+
+// recalled reports whether the image that an administrator set in the Deployment of the daemon never ran, and the spec asks for another one
+// than it ran before: that replaces it.
+func (f *Facts) recalled(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
+	return d.Unpulled && c.failing(d) && f.differs(c, d, targets) && f.follows(c, d, targets)
 }
 
 // precedesRelease reports whether the daemon is to be replaced before the release of the OSDs is required.

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/controllers/ceph/observation"
 )
 
 // StartedAt returns when the process in the pod started; zero if none runs.
@@ -54,4 +56,16 @@ func unscheduled(c *corev1.PodCondition) string {
 		return c.Reason
 	}
 	return c.Reason + ": " + why
+}
+
+// Unpulled reports whether an image of the pod cannot be pulled, and no container of the pod has ever run: nothing in it has touched the data
+// of the daemon.
+func Unpulled(pod *corev1.Pod) (unpulled bool) {
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if status.State.Running != nil || status.State.Terminated != nil || status.LastTerminationState.Terminated != nil {
+			return false
+		}
+		unpulled = unpulled || status.State.Waiting != nil && observation.Unpullable(status.State.Waiting.Reason)
+	}
+	return unpulled
 }

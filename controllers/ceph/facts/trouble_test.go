@@ -48,3 +48,31 @@ func TestTrouble(t *testing.T) {
 		t.Errorf("without a pod: %s", got)
 	}
 }
+
+// TestUnpulled says that no container of a pod has ever run, and none can.
+func TestUnpulled(t *testing.T) {
+	waits := corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}}
+	made := corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}}
+	ran := corev1.ContainerStatus{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}}
+	again := waits
+	again.LastTerminationState = ran.State
+	runs := corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
+	for name, tc := range map[string]struct {
+		first, main corev1.ContainerStatus
+		want        bool
+	}{
+		"the image of the first container cannot be pulled": {waits, made, true},
+		"the image cannot be pulled":                        {corev1.ContainerStatus{}, waits, true},
+		"its containers are being made":                     {made, made, false},
+		"a container has ended":                             {ran, waits, false},
+		"a container ran before":                            {corev1.ContainerStatus{}, again, false},
+		"a container runs":                                  {runs, waits, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := &corev1.Pod{Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{tc.first}, ContainerStatuses: []corev1.ContainerStatus{tc.main}}}
+			if got := facts.Unpulled(p); got != tc.want {
+				t.Errorf("got %t, want %t", got, tc.want)
+			}
+		})
+	}
+}

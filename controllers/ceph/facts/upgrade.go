@@ -121,7 +121,7 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 		d.Outdated = s.Outdated[name]
 		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, have) {
 			d.Ready, d.StartedAt = observation.Ready(pod), StartedAt(pod)
-			d.Trouble = Trouble(pod)
+			d.Trouble, d.Unpulled = Trouble(pod), Unpulled(pod)
 			if d.Pod = pod.Name; d.StartedAt.IsZero() {
 				d.Pod = "" // nothing runs in it yet
 			}

@@ -2,6 +2,7 @@ package observation
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -73,6 +74,11 @@ func delayOf(pod *corev1.Pod) string {
 		return "its container cannot be created"
 	}
 	return ""
+}
+
+// Unpullable reports whether a container waits for the reason that its image cannot be pulled.
+func Unpullable(reason string) bool {
+	return slices.Contains([]string{"ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName"}, reason)
 }
 
 // ended returns the status of the container that detects, once it has ended by itself. One that was killed says nothing of its image.

@@ -72,12 +72,24 @@ func byHand(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
 		switch {
 		case image == "":
 		case d.ByHand != "" || d.Name.Type == ceph.TypeRGW:
-			texts = append(texts, fmt.Sprintf("the image %s was set in the Deployment of %s, which has not reported its version: correct the image there, or set one of spec.cephVersion", image, d.Name))
+			texts = append(texts, fmt.Sprintf("the image %s was set in the Deployment of %s, which has not reported its version: correct the image there%s", image, d.Name, orInSpec(&d)))
 		case moves && !d.Launched.Same(target.Version):
 			texts = append(texts, fmt.Sprintf("the image %s was set in the Deployment of %s, which has the version %s: set spec.cephVersion.image to an image of %s or later, and the daemon follows it", image, d.Name, d.Launched, d.Launched))
 		}
 	}
 	return texts
+}
+
+// orInSpec is how the spec can correct an image that was set by hand; empty if it cannot: a container has run, and what it has touched is not
+// known. A gateway has no data, and what it runs follows from the version alone.
+func orInSpec(d *cephupgrade.Daemon) string {
+	switch {
+	case d.Name.Type == ceph.TypeRGW:
+		return ", or set spec.cephVersion.image to an image of another version"
+	case !d.Unpulled || d.Launched.IsZero():
+		return ""
+	}
+	return fmt.Sprintf(", or set spec.cephVersion.image to another image of %s than %s", d.Launched, d.Image)
 }
 
 // unusual are the warnings of the decision on the versions. While what it depends on is not read, those that are shown stay.
