@@ -64,8 +64,8 @@ func ConfigText(c *cephv1.Cluster, r *record.Record) string {
 		if sections[name] == nil {
 			sections[name] = map[string]string{}
 		}
-		for option, value := range options {
-			sections[name][strings.ReplaceAll(option, "_", " ")] = string(value)
+		for _, option := range slices.Sorted(maps.Keys(options)) { // equal for each process, also with two names of one option from an earlier release
+			sections[name][strings.ReplaceAll(option, "_", " ")] = string(options[option])
 		}
 	}
 	// Identity and addresses are the operator's alone.

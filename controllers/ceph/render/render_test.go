@@ -145,3 +145,14 @@ func TestConfigText(t *testing.T) {
 	in, _ := input(t, v18)
 	golden.Compare(t, "testdata/ceph.conf", render.ConfigText(in.Cluster, in.Record))
 }
+
+// TestConfigTextOfAnOptionWithTwoNames is equal each time: the resource may be older than the rule that refuses it.
+func TestConfigTextOfAnOptionWithTwoNames(t *testing.T) {
+	in, _ := input(t, versions.Version{Major: 18})
+	in.Cluster.Spec.CephConfig = map[string]cephv1.ConfigSection{"global": {"osd pool default size": "2", "osd_pool_default_size": "3", "osd pool_default size": "4"}}
+	for range 50 {
+		if text := render.ConfigText(in.Cluster, in.Record); !strings.Contains(text, "\nosd pool default size = 3\n") {
+			t.Fatalf("got\n%s", text)
+		}
+	}
+}

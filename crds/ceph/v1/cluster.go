@@ -125,7 +125,8 @@ type ClusterSpec struct {
 // ConfigSection is a section of Ceph's configuration.
 //
 // +kubebuilder:validation:MaxProperties=128
-// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^[A-Za-z0-9_ ]{1,128}$'))",message="the name of an option has letters, digits and _"
+// +kubebuilder:validation:XValidation:rule="self.all(k, k.matches('^([A-Za-z0-9_]{1,128}|[A-Za-z0-9 ]{1,128})$'))",message="the name of an option has letters, digits, and either _ or spaces"
+// +kubebuilder:validation:XValidation:rule="self.all(k, !k.contains(' ') || !(k.replace(' ', '_') in self))",message="an option is set once: a name with spaces and one with _ are the same"
 type ConfigSection map[string]ConfigValue
 
 // ConfigValue is the value of an option.
