@@ -233,10 +233,10 @@ type NodeStorage struct {
 
 // Directory is a directory on a host.
 type Directory struct {
-	// Path of the directory. It is created if it is missing.
+	// Path of the directory. It is created if it is missing. It has no / at its end: a directory has one name.
 	// +kubebuilder:validation:MinLength=2
 	// +kubebuilder:validation:MaxLength=200
-	// +kubebuilder:validation:Pattern=`^/[A-Za-z0-9._/-]+$`
+	// +kubebuilder:validation:Pattern=`^(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$`
 	Path string `json:"path"`
 }
 
@@ -257,9 +257,9 @@ type VolumeClaims struct {
 	// +kubebuilder:validation:Maximum=1000
 	Count int32 `json:"count"`
 
-	// Size of each volume, such as 100Gi.
+	// Size of each volume with its unit, such as 100Gi.
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:Pattern=`^[1-9][0-9]{0,11}(Mi|Gi|Ti|M|G|T)?$`
+	// +kubebuilder:validation:Pattern=`^[1-9][0-9]{0,11}(Mi|Gi|Ti|M|G|T)$`
 	Size string `json:"size"`
 
 	// StorageClassName of the claims. Unset, it is the default class of the Kubernetes cluster.

@@ -102,6 +102,10 @@ func TestClusterCreate(t *testing.T) {
 		"a component twice":               {spec: "  upgradePolicy: {cephVersion: {image: c}, components: [mon, mon]}", want: "Duplicate value"},
 		"an even number of monitors":      {spec: "  mon: {count: 2}", want: "spec.mon.count: Unsupported value"},
 		"a relative directory":            {spec: "  storage: {nodes: [{name: a, directories: [{path: osd}]}]}", want: "directories[0].path: Invalid value"},
+		"a directory with a / at its end": {spec: "  storage: {nodes: [{name: a, directories: [{path: /var/lib/osd/}]}]}", want: "directories[0].path: Invalid value"},
+		"a directory with two slashes":    {spec: "  storage: {nodes: [{name: a, directories: [{path: /var//osd}]}]}", want: "directories[0].path: Invalid value"},
+		"a directory above":               {spec: "  storage: {nodes: [{name: a, directories: [{path: /var/lib/../osd}]}]}", want: "directories[0].path: Invalid value"},
+		"a directory with dots":           {spec: "  storage: {nodes: [{name: a, directories: [{path: /var/lib/rook-1/osd.a_b}]}]}"},
 		"a directory twice":               {spec: "  storage: {nodes: [{name: a, directories: [{path: /a}, {path: /a}]}]}", want: "Duplicate value"},
 		"resources of an unknown type":    {spec: "  resources: {nfs: {}}", want: "the types are mon, mgr, osd, mds and rgw"},
 		"a configuration of two lines":    {spec: "  cephConfig: {global: {fsid: \"a\\nb\"}}", want: "spec.cephConfig.global.fsid: Invalid value"},
@@ -114,6 +118,7 @@ func TestClusterCreate(t *testing.T) {
 		"a port that needs a capability":  {spec: "  objectStores: [{name: store, port: 80}]", want: "spec.objectStores[0].port: Invalid value"},
 		"a filesystem with a bad name":    {spec: "  filesystems: [{name: My_FS}]", want: "spec.filesystems[0].name: Invalid value"},
 		"a size that is not a quantity":   {spec: "  storage: {volumeClaims: [{count: 1, size: 10GB}]}", want: "size: Invalid value"},
+		"a size without a unit":           {spec: "  storage: {volumeClaims: [{count: 1, size: '5'}]}", want: "size: Invalid value"},
 		"a volume mode that is not known": {spec: "  storage: {volumeClaims: [{count: 1, size: 1Gi, volumeMode: Raw}]}", want: "volumeMode: Unsupported value"},
 	}
 	for name, tc := range tests {
