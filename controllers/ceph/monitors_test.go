@@ -1,6 +1,7 @@
 package ceph_test
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -8,8 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -98,4 +101,61 @@ func TestKindSaysWhyNoHostCanHaveAMonitor(t *testing.T) {
 			r.until("the launch", 5*time.Minute, r.settled("16"))
 		})
 	}
+}
+
+// TestKindAddsMonitors launches another monitor only while those that serve are in quorum, and one after the other: new ones that are a
+// majority of the monitors they know would found a second cluster.
+func TestKindAddsMonitors(t *testing.T) {
+	for name, tc := range map[string]struct {
+		count, want int32
+		down        []string
+		// launched are the sets of monitors in the configuration, in their order.
+		launched []string
+	}{
+		"to one":                        {count: 1, want: 3, launched: []string{"a", "a b", "a b c"}},
+		"to three":                      {count: 3, want: 5, launched: []string{"a b c", "a b c d", "a b c d e"}},
+		"to one that is down":           {count: 1, want: 3, down: []string{"a"}, launched: []string{"a"}},
+		"to three of which one is down": {count: 3, want: 5, down: []string{"a"}, launched: []string{"a b c", "a b c d", "a b c d e"}},
+		"to three without a quorum":     {count: 3, want: 7, down: []string{"a", "b"}, launched: []string{"a b c"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cluster("ceph:16")
+			c.Spec.Mon = cephv1.MonSpec{Count: tc.count, AllowMultiplePerNode: true}
+			r := newRig(t, c)
+			r.until("the launch", 10*time.Minute, r.settled("16"))
+			got := []string{r.monmap()}
+			for _, id := range tc.down {
+				r.scale("rook-ceph-mon-"+id, 0)
+			}
+			r.until("the loss", time.Minute, func() bool { return len(tc.down) == 0 || r.condition("Ready") != "True" })
+			r.edit(func(c *cephv1.Cluster) { c.Spec.Mon.Count = tc.want })
+			for range 120 {
+				r.step()
+				if now := r.monmap(); now != got[len(got)-1] {
+					got = append(got, now)
+				}
+				for _, m := range []string{"a", "b", "c", "d", "e", "f", "g"} {
+					if r.deployment(cephclient.Daemon{Type: cephclient.TypeMon, ID: m}) && !slices.Contains(strings.Fields(got[len(got)-1]), m) {
+						t.Fatalf("mon.%s is created without being in the configuration: %q", m, got[len(got)-1])
+					}
+				}
+			}
+			if diff := cmp.Diff(tc.launched, got); diff != "" {
+				t.Errorf("launched (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// monmap returns the ids of the monitors in the configuration.
+func (r *rig) monmap() string {
+	r.t.Helper()
+	var m corev1.ConfigMap
+	r.must(r.client.Get(context.Background(), client.ObjectKey{Namespace: r.key().Namespace, Name: render.ConfigName(r.key().Name)}, &m))
+	var ids []string
+	args := strings.Fields(m.Data["monmap"])
+	for i := 0; i+1 < len(args); i += 3 {
+		ids = append(ids, args[i+1])
+	}
+	return strings.Join(ids, " ")
 }

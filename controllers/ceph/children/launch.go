@@ -86,7 +86,7 @@ func (t *scope) launch(ctx context.Context) error {
 			one.Authorized = true // its key is in the seed of the monitors
 			next.Daemons = put(next.Daemons, d.Name.String(), one)
 		}
-		if one.Reference != "" || !t.turn(d, &one) {
+		if one.Reference != "" || !t.turn(d, &one, next) {
 			continue
 		}
 		image, found := t.image(d.Name.Type)
@@ -99,17 +99,21 @@ func (t *scope) launch(ctx context.Context) error {
 	if first && !slices.ContainsFunc(next.Of(ceph.TypeMon), func(m ceph.Daemon) bool { return next.Daemons[m.String()].Reference != "" }) {
 		return nil // what the seed contains counts from the launch of the monitors
 	}
+	// A monitor makes its data from the monitors in this configuration, which has to contain it before its Deployment is created.
+	if err := t.write.Apply(ctx, render.Config(t.cluster, next)); err != nil {
+		return err
+	}
 	return t.store(ctx, next)
 }
 
 // turn reports whether the daemon may be launched now.
-func (t *scope) turn(d daemons.Daemon, one *record.Daemon) bool {
+func (t *scope) turn(d daemons.Daemon, one *record.Daemon, next *record.Record) bool {
 	m, known := t.snapshot.Cluster.Get()
 	known = known && len(m.Quorum.Members) > 0
 	up := slices.ContainsFunc(m.OSDs.OSDs, func(o ceph.OSD) bool { return o.Up })
 	switch d.Name.Type {
 	case ceph.TypeMon:
-		return !slices.ContainsFunc(t.declaredOf(ceph.TypeMon), func(m daemons.Daemon) bool { return t.snapshot.Record.Daemons[m.Name.String()].Address == "" })
+		return t.founds() || known && joins(d.Name, next) && 2*len(m.Quorum.Members) > len(m.Quorum.Monitors)
 	case ceph.TypeMgr:
 		return known && one.Authorized
 	case ceph.TypeOSD:
@@ -120,6 +124,24 @@ func (t *scope) turn(d daemons.Daemon, one *record.Daemon) bool {
 		return known && one.Authorized && slices.ContainsFunc(m.Filesystems.Filesystems, func(f ceph.Filesystem) bool { return f.Name == d.Filesystem })
 	}
 	return false
+}
+
+// founds reports whether the monitors are launched together: all of them have an address, and none ever served.
+func (t *scope) founds() bool {
+	return !slices.ContainsFunc(t.snapshot.Record.Of(ceph.TypeMon), func(m ceph.Daemon) bool {
+		return t.snapshot.Record.Daemons[m.String()].Format == record.FormatDone
+	}) && !slices.ContainsFunc(t.declaredOf(ceph.TypeMon), func(m daemons.Daemon) bool {
+		return t.snapshot.Record.Daemons[m.Name.String()].Address == ""
+	})
+}
+
+// joins reports whether a monitor may be added to those that serve: it has an address, and each one that was launched has served. New
+// monitors that are a majority of those they know would found a second cluster under the same fsid while the others are down.
+func joins(name ceph.Daemon, next *record.Record) bool {
+	return next.Daemons[name.String()].Address != "" && !slices.ContainsFunc(next.Of(ceph.TypeMon), func(m ceph.Daemon) bool {
+		one := next.Daemons[m.String()]
+		return one.Reference != "" && one.Format != record.FormatDone
+	})
 }
 
 // image returns what a new daemon runs: the oldest that daemons of its type run, else the oldest that any daemon runs, else what the spec

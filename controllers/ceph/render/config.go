@@ -36,7 +36,7 @@ func defaults() map[string]map[string]string {
 // ConfigName is the name of the ConfigMap with the configuration of a cluster.
 func ConfigName(cluster string) string { return cluster + "-config" }
 
-// Config returns the ConfigMap with ceph.conf. It contains the monitors that have an address.
+// Config returns the ConfigMap with ceph.conf. It contains the monitors that were launched.
 func Config(c *cephv1.Cluster, r *record.Record) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Name: ConfigName(c.Name), Namespace: c.Namespace, Labels: Labels(c.Name)},
@@ -49,12 +49,19 @@ const monmapKey = "monmap"
 
 func monmap(r *record.Record) string {
 	var args []string
-	for _, m := range r.Of(ceph.TypeMon) {
-		if at := r.Daemons[m.String()].Address; at != "" {
-			args = append(args, "--addv", m.ID, address(at))
-		}
+	for _, m := range launched(r) {
+		args = append(args, "--addv", m.ID, address(r.Daemons[m.String()].Address))
 	}
 	return strings.Join(args, " ")
+}
+
+// launched returns the monitors that were launched. One that was not is no part of the cluster: a monitor that is added would count it
+// towards a majority.
+func launched(r *record.Record) []ceph.Daemon {
+	return slices.DeleteFunc(r.Of(ceph.TypeMon), func(m ceph.Daemon) bool {
+		one := r.Daemons[m.String()]
+		return one.Address == "" || one.Reference == ""
+	})
 }
 
 // ConfigText returns ceph.conf.
@@ -70,10 +77,8 @@ func ConfigText(c *cephv1.Cluster, r *record.Record) string {
 	}
 	// Identity and addresses are the operator's alone.
 	var names, hosts []string
-	for _, m := range r.Of(ceph.TypeMon) {
-		if at := r.Daemons[m.String()].Address; at != "" {
-			names, hosts = append(names, m.ID), append(hosts, address(at))
-		}
+	for _, m := range launched(r) {
+		names, hosts = append(names, m.ID), append(hosts, address(r.Daemons[m.String()].Address))
 	}
 	sections["global"]["fsid"] = r.FSID
 	sections["global"]["mon host"], sections["global"]["mon initial members"] = strings.Join(hosts, ","), strings.Join(names, ",")
