@@ -5,6 +5,10 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	cephclient "github.com/detent-dev/detent/clients/ceph"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	simulated "github.com/detent-dev/detent/simulator/ceph"
@@ -27,4 +31,43 @@ func TestKindCreatesAnotherFilesystem(t *testing.T) {
 		r.ceph.Do(func(c *simulated.Cluster) { found = len(c.Filesystems) == 2 })
 		return found && r.settled("16")()
 	})
+}
+
+// TestKindKeepsOneReleaseOfMetadataServers starts no metadata server of 14 beside one of 16, whatever the spec asks for in between.
+func TestKindKeepsOneReleaseOfMetadataServers(t *testing.T) {
+	for name, edit := range map[string]func(*cephv1.ClusterSpec){
+		"a pod of monitors changes": func(c *cephv1.ClusterSpec) {
+			c.Resources = map[string]corev1.ResourceRequirements{"mon": {Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}}
+		},
+		"another standby": func(c *cephv1.ClusterSpec) { c.Filesystems[0].StandbyCount = 2 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cluster("ceph:14")
+			c.Spec.Filesystems[0].ActiveCount = 2
+			r := newRig(t, c)
+			r.until("the launch", 5*time.Minute, r.settled("14"))
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:16" })
+			r.step()
+			r.until("the active metadata server", 15*time.Minute, func() bool {
+				return r.entry().State == "AwaitingDaemon" && r.entry().Data["daemon"] == "mds.myfs-a" && r.entry().Data["step"] == "Replace"
+			})
+			r.edit(func(c *cephv1.Cluster) { edit(&c.Spec) })
+			r.until("the upgrade", 30*time.Minute, func() bool {
+				running := map[int]bool{}
+				active := 0
+				r.ceph.Do(func(c *simulated.Cluster) {
+					for _, d := range c.Daemons {
+						if d.Name.Type == cephclient.TypeMDS && d.Running {
+							running[d.Version.Major] = true
+						}
+					}
+					active = c.Filesystems[0].MaxMDS
+				})
+				if len(running) > 1 {
+					t.Fatalf("metadata servers of the releases %v run", running)
+				}
+				return active == 2 && r.settled("16")()
+			})
+		})
+	}
 }

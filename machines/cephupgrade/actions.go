@@ -115,12 +115,12 @@ func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 	}
 	reduced := f.reduced(c, m, p)
 	for _, s := range m.Settings {
-		if s.Filesystem != reduced {
+		if !slices.Contains(reduced, s.Filesystem) {
 			out = append(out, Effect{Verb: RestoreSettings, Settings: s})
 		}
 	}
 	for i := range f.Daemons {
-		if d := &f.Daemons[i]; d.Stopped && d.Filesystem != reduced {
+		if d := &f.Daemons[i]; d.Stopped && d.Name.Type == ceph.TypeMDS && !slices.Contains(reduced, d.Filesystem) {
 			out = append(out, Effect{Verb: Start, Daemon: d.Name})
 		}
 	}
@@ -134,41 +134,39 @@ func (f *Facts) returns(c *Cluster, m *Memory, p plan, name ceph.Daemon) bool {
 	return one != nil && d.Outcome == decision.Permitted && (p.turn == repair || p.turn == check) && f.starting(c, one, d.Targets)
 }
 
-// reduced returns the filesystem whose metadata servers are being replaced; empty if none is. While an attempt is recorded anew or a
-// daemon starts, it is still the same one: a standby must not be started on the older release after the active one was replaced. Nor may
-// that, or several active ones, be restored half way if the spec stops the upgrade there.
-func (f *Facts) reduced(c *Cluster, m *Memory, p plan) string {
-	d := f.decide(c, m)
-	if d.Outcome != decision.Permitted {
-		return f.mixed(m)
-	}
-	if p.turn != replace && p.turn != repair && p.turn != check {
-		return ""
+// reduced returns the filesystems that stay reduced: that of the next step, also while an attempt is recorded anew or a daemon starts, and
+// those whose metadata servers have several versions, whatever comes next.
+func (f *Facts) reduced(c *Cluster, m *Memory, p plan) []string {
+	names, d := f.mixed(m), f.decide(c, m)
+	if d.Outcome != decision.Permitted || p.turn != replace && p.turn != repair && p.turn != check {
+		return names
 	}
 	step, left := order.Next(f.ordered(c, d.Targets), f.standbys(d.Targets))
 	if !left || step.Kind == order.Wait {
-		return ""
+		return names
 	}
 	if one := f.find(step.Daemon); one != nil {
-		return one.Filesystem
+		return append(names, one.Filesystem)
 	}
-	return step.Filesystem
+	return append(names, step.Filesystem)
 }
 
-// mixed returns the filesystem that was reduced, or of which a standby was stopped, and whose metadata servers have several versions; empty
-// if there is none.
-func (f *Facts) mixed(m *Memory) string {
+// mixed returns the filesystems that were reduced, or of which a standby was stopped, and whose metadata servers have several versions. A
+// standby must not be started there on the older release after the active one was replaced, and there must not be several active ones.
+func (f *Facts) mixed(m *Memory) (names []string) {
 	for i := range f.Daemons {
 		one := &f.Daemons[i]
+		if one.Name.Type != ceph.TypeMDS || slices.Contains(names, one.Filesystem) {
+			continue
+		}
 		reduced := slices.ContainsFunc(m.Settings, func(s Settings) bool { return s.Filesystem == one.Filesystem })
-		for j := range f.Daemons {
-			other := &f.Daemons[j]
-			if other.Filesystem == one.Filesystem && one.Name.Type == ceph.TypeMDS && (reduced || other.Stopped) && !other.Launched.Same(one.Launched) {
-				return one.Filesystem
-			}
+		if slices.ContainsFunc(f.Daemons, func(other Daemon) bool {
+			return other.Filesystem == one.Filesystem && (reduced || other.Stopped) && !other.Launched.Same(one.Launched)
+		}) {
+			names = append(names, one.Filesystem)
 		}
 	}
-	return ""
+	return names
 }
 
 func settings(f *ceph.Filesystem) Settings {

@@ -43,7 +43,7 @@ func domainHeld(f *Facts) (held []string) {
 	if len(m.Settings) > 0 {
 		held = append(held, FilesystemSettings)
 	}
-	if slices.ContainsFunc(f.Daemons, func(d Daemon) bool { return d.Stopped }) {
+	if slices.ContainsFunc(f.Daemons, func(d Daemon) bool { return d.Stopped && d.Name.Type == ceph.TypeMDS }) {
 		held = append(held, StoppedStandbys)
 	}
 	return held

@@ -89,7 +89,7 @@ func (t *scope) launch(ctx context.Context) error {
 		if one.Reference != "" || !t.turn(d, &one, next) {
 			continue
 		}
-		image, found := t.image(d.Name.Type)
+		image, found := t.image(d)
 		if !found {
 			continue
 		}
@@ -121,9 +121,18 @@ func (t *scope) turn(d daemons.Daemon, one *record.Daemon, next *record.Record) 
 	case ceph.TypeRGW:
 		return known && one.Authorized && up
 	case ceph.TypeMDS:
-		return known && one.Authorized && slices.ContainsFunc(m.Filesystems.Filesystems, func(f ceph.Filesystem) bool { return f.Name == d.Filesystem })
+		return known && one.Authorized && !t.stopped(d.Filesystem) && slices.ContainsFunc(m.Filesystems.Filesystems, func(f ceph.Filesystem) bool { return f.Name == d.Filesystem })
 	}
 	return false
+}
+
+// stopped reports whether a standby of the filesystem is stopped. A new one waits too: on the older release it could become active after a
+// newer one.
+func (t *scope) stopped(filesystem string) bool {
+	return slices.ContainsFunc(t.declaredOf(ceph.TypeMDS), func(d daemons.Daemon) bool {
+		of := t.snapshot.Deployments[d.Name]
+		return d.Filesystem == filesystem && of != nil && of.Spec.Replicas != nil && *of.Spec.Replicas == 0
+	})
 }
 
 // founds reports whether the monitors are launched together: all of them have an address, and none ever served.
@@ -144,13 +153,21 @@ func joins(name ceph.Daemon, next *record.Record) bool {
 	})
 }
 
-// image returns what a new daemon runs: the oldest that daemons of its type run, else the oldest that any daemon runs, else what the spec
+// image returns what a new daemon runs: the oldest that daemons of its filesystem run, else of its type, else any daemon, else what the spec
 // asks for.
-func (t *scope) image(kind ceph.Type) (oldest record.Daemon, found bool) {
-	for _, types := range [][]ceph.Type{{kind}, ceph.Types()} {
+func (t *scope) image(d daemons.Daemon) (oldest record.Daemon, found bool) {
+	for _, like := range []func(daemons.Daemon) bool{
+		func(o daemons.Daemon) bool { return o.Name.Type == d.Name.Type && o.Filesystem == d.Filesystem },
+		func(o daemons.Daemon) bool { return o.Name.Type == d.Name.Type },
+		func(daemons.Daemon) bool { return true },
+	} {
 		for _, name := range t.snapshot.Record.Names() {
 			one := t.snapshot.Record.Daemons[name.String()]
-			if one.Reference != "" && slices.Contains(types, name.Type) && (!found || one.Version.Compare(oldest.Version) < 0) {
+			declared, known := t.snapshot.Find(name)
+			if !known {
+				declared.Name = name
+			}
+			if one.Reference != "" && like(declared) && (!found || one.Version.Compare(oldest.Version) < 0) {
 				oldest, found = one, true
 			}
 		}
@@ -245,7 +262,7 @@ const severalFilesystems = 16
 func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, want *cephv1.FilesystemSpec) error {
 	at := slices.IndexFunc(exist, func(f ceph.Filesystem) bool { return f.Name == want.Name })
 	if at < 0 {
-		if oldest, _ := t.image(ceph.TypeMon); len(exist) > 0 && !oldest.Version.IsZero() && oldest.Version.Major < severalFilesystems {
+		if oldest, _ := t.image(daemons.Daemon{Name: ceph.Daemon{Type: ceph.TypeMon}}); len(exist) > 0 && !oldest.Version.IsZero() && oldest.Version.Major < severalFilesystems {
 			return fmt.Errorf("creating the filesystem %s: release %d cannot tell the metadata servers of several filesystems apart: upgrade to release %d or later first", want.Name, oldest.Version.Major, severalFilesystems)
 		}
 		_, err := t.send(ctx, connection.Command{NewFilesystem: &connection.NewFilesystem{Name: want.Name, Several: len(exist) > 0}})

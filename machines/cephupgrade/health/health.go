@@ -21,6 +21,8 @@ type Gate struct {
 	Component ceph.Type
 	// Replacing is true if a daemon of the component was taken away and does not serve yet: what it causes is expected.
 	Replacing bool
+	// Reduced is true if a filesystem stays reduced while another type is replaced: warnings of its missing metadata servers are expected.
+	Reduced bool
 	// Before are the codes that were raised before the first daemon was replaced.
 	Before []string
 	// Ignored are the codes that an admin lets pass in this attempt.
@@ -62,6 +64,9 @@ func (g *Gate) passes(check ceph.Check, class versions.Class) bool {
 	}
 	if check.Severity == ceph.HealthErr {
 		return false
+	}
+	if g.Reduced && g.Table.Classify(check.Code, g.Major, string(ceph.TypeMDS)) == versions.Lasting {
+		return true
 	}
 	switch class {
 	case versions.Noise, versions.Lasting:

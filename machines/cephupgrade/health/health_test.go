@@ -38,6 +38,7 @@ func TestGateVerdict(t *testing.T) {
 		return g
 	}
 	replacing := func(g *health.Gate) { g.Replacing = true }
+	reduced := func(g *health.Gate) { g.Reduced = true }
 	before := func(g *health.Gate) { g.Before = []string{"TEST_BOOM"} }
 	ignored := func(g *health.Gate) { g.Ignored = []string{"TEST_BOOM", "OSD_FULL"} }
 	cases := map[string]struct {
@@ -57,6 +58,8 @@ func TestGateVerdict(t *testing.T) {
 		"the same error before the next daemon":       {mds, fails("MDS_ALL_DOWN"), "health codes MDS_ALL_DOWN"},
 		"no standby between two metadata servers":     {gate: mds, health: warns("MDS_INSUFFICIENT_STANDBY")},
 		"no standby while OSDs are replaced":          {osd, warns("MDS_INSUFFICIENT_STANDBY"), "health codes MDS_INSUFFICIENT_STANDBY"},
+		"no standby of a filesystem that is reduced":  {gate: with(osd, reduced), health: warns("MDS_INSUFFICIENT_STANDBY")},
+		"a reduced filesystem recovers":               {with(osd, reduced), warns("FS_DEGRADED"), "health codes FS_DEGRADED"},
 		"a code of no class":                          {osd, warns("TEST_BOOM"), "health codes TEST_BOOM" + remedy},
 		"a code of no class that was raised before":   {gate: with(osd, before), health: warns("TEST_BOOM")},
 		"an error of no class that was raised before": {with(osd, before), fails("TEST_BOOM"), "health codes TEST_BOOM" + remedy},
