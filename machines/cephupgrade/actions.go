@@ -84,7 +84,8 @@ var record = &action{
 // the loss of the status, keeps the health codes from before the first daemon changed: what has been raised since then was not present
 // before the upgrade.
 func (f *Facts) upgrade(c *Cluster, m *Memory, h *ceph.Health) Upgrade {
-	out := Upgrade{Attempt: f.Attempt.ID, Toward: f.decide(c, m).To, Codes: health.Codes(*h)}
+	d := f.decide(c, m)
+	out := Upgrade{Attempt: f.Attempt.ID, Toward: d.To, Codes: health.Codes(*h), Named: f.Spec.ImageNames(), Back: d.Back}
 	changed := slices.ContainsFunc(f.Daemons, func(d Daemon) bool { return d.Launched.Same(out.Toward) || c.runs(&d).Same(out.Toward) })
 	if changed && !out.Toward.IsZero() && out.Toward.Same(m.Upgrade.Toward) {
 		out.Codes = m.Upgrade.Codes
@@ -95,7 +96,7 @@ func (f *Facts) upgrade(c *Cluster, m *Memory, h *ceph.Health) Upgrade {
 // restore gives back what an earlier daemon needed. A Deployment that was just written may be the one from before in a cache, and the flag of
 // the OSD that is about to end would be removed.
 var restore = &action{
-	Name: "restore", Doc: "removes flags, restores settings and starts standbys that no further step needs", Needs: maps(), ResolvedBy: NeedCluster, Live: true,
+	Name: "restore", Doc: "removes flags, restores settings and starts standbys that no further step needs, and records the end of a downgrade", Needs: maps(), ResolvedBy: NeedCluster, Live: true,
 	Effects: func(f *Facts, _ Data) []Effect {
 		c, m, _, known := f.read()
 		if !known {
@@ -105,7 +106,8 @@ var restore = &action{
 	},
 }
 
-// leftovers returns the effects that restore what the turn does not need. None means that nothing is held.
+// leftovers returns the effects that restore what the turn does not need. None means that nothing is held. A downgrade that has ended is
+// recorded so: daemons that are newer later were not asked to go back.
 func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 	for _, id := range m.NoOut {
 		name := ceph.Daemon{Type: ceph.TypeOSD, ID: id}
@@ -123,6 +125,11 @@ func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 		if d := &f.Daemons[i]; d.Stopped && d.Name.Type == ceph.TypeMDS && !slices.Contains(reduced, d.Filesystem) {
 			out = append(out, Effect{Verb: Start, Daemon: d.Name})
 		}
+	}
+	if p.turn == done && len(m.Upgrade.Back) > 0 {
+		ended := m.Upgrade
+		ended.Back = nil
+		out = append(out, Effect{Verb: Record, Upgrade: ended})
 	}
 	return out
 }

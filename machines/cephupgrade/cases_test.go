@@ -199,7 +199,7 @@ func (u *upgrade) decided() decision.Decision {
 	c, err := u.read(u.t.Context())
 	u.must(err)
 	s := u.facts.Spec
-	s.Toward, s.Released = u.memory.Upgrade.Toward, decision.Released{Known: true, OSD: c.OSDs.RequireRelease, Mon: c.Quorum.MinRelease}
+	s.Back, s.Named, s.Released = u.memory.Upgrade.Back, u.memory.Upgrade.Named, decision.Released{Known: true, OSD: c.OSDs.RequireRelease, Mon: c.Quorum.MinRelease}
 	for i := range u.facts.Daemons {
 		d := &u.facts.Daemons[i]
 		s.Daemons = append(s.Daemons, decision.Daemon{Name: d.Name, Filesystem: d.Filesystem, Runs: d.Launched, Newest: d.Newest})

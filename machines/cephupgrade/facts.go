@@ -29,7 +29,7 @@ const (
 
 // Facts of one cluster.
 type Facts struct {
-	// Spec is what the spec requests. Daemons, Toward and Released are empty: they follow from the other facts.
+	// Spec is what the spec requests. Daemons, Back, Named and Released are empty: they follow from the other facts.
 	Spec decision.Situation
 	// Daemons are all daemons that the operator launched, as Kubernetes shows them.
 	Daemons []Daemon
@@ -108,6 +108,10 @@ type Upgrade struct {
 	Toward versions.Version
 	// Codes are the health codes that were raised before.
 	Codes []string
+	// Named are the images that the spec asked for.
+	Named []string
+	// Back are the older versions that it changes daemons back to, until none is left.
+	Back []versions.Version
 }
 
 // Settings are the settings of a filesystem that an upgrade reduces.
@@ -143,7 +147,7 @@ func (c *Cluster) Reported(name ceph.Daemon, pod string) (v versions.Version, re
 // decide decides on the version of every daemon.
 func (f *Facts) decide(c *Cluster, m *Memory) decision.Decision {
 	s := f.Spec
-	s.Toward = m.Upgrade.Toward
+	s.Back, s.Named = m.Upgrade.Back, m.Upgrade.Named
 	s.Released = decision.Released{Known: true, OSD: c.OSDs.RequireRelease, Mon: c.Quorum.MinRelease}
 	s.Daemons = nil
 	for i := range f.Daemons {

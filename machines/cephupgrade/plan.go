@@ -116,7 +116,7 @@ func waiting(c *Cluster, step order.Step) plan {
 // due reports whether anything is left to do. A flag of an OSD that was replaced is kept until it has started, and removed then.
 func (f *Facts) due(c *Cluster, m *Memory) bool {
 	d := f.decide(c, m)
-	return d.Outcome != decision.Permitted || f.planned(c, &d).turn != done || len(m.NoOut) > 0
+	return d.Outcome != decision.Permitted || f.planned(c, &d).turn != done || len(m.NoOut) > 0 || len(m.Upgrade.Back) > 0
 }
 
 // differs reports whether the daemon is to be replaced. Two names of one version are the same, unless the daemon never started on the

@@ -165,10 +165,12 @@ func (s *Situation) stays(d *Decision, t ceph.Type, than versions.Version) bool 
 // changes reports whether a version changes.
 func (d *Decision) changes() bool { return !d.From.IsZero() }
 
-// moved: no daemon goes back, other than by a request for an older patch release that no daemon contradicts.
+// moved: no daemon goes back, other than by a request for an older patch release: one that no daemon contradicts when it begins, and that is
+// not merely what is left of the spec without its policy.
 func moved(s *Situation, d *Decision) bool {
 	var newer, at []string
 	var newest versions.Version
+	anew := true
 	types := map[ceph.Type]bool{}
 	for _, m := range s.Daemons {
 		target, moves := d.Targets[m.Name.Type]
@@ -176,6 +178,10 @@ func moved(s *Situation, d *Decision) bool {
 		case !moves || m.Runs.IsZero() || target.Version.IsZero():
 		case m.Runs.Compare(target.Version) > 0:
 			newer, types[m.Name.Type] = append(newer, m.Name.String()), true
+			anew = anew && !slices.Contains(s.Named, target.Name)
+			if !slices.Contains(d.Back, target.Version) {
+				d.Back = append(d.Back, target.Version)
+			}
 			if m.Runs.Compare(newest) > 0 {
 				newest = m.Runs
 			}
@@ -186,14 +192,19 @@ func moved(s *Situation, d *Decision) bool {
 	if len(newer) == 0 {
 		return started(s, d)
 	}
-	if len(at) > 0 && !s.Toward.Same(s.Wanted.Version) {
-		return d.end(Held, PolicyRemoved, "%s run %s, and the spec asks for %s: no daemon is moved back. To finish, set spec.cephVersion.image to an image of %s. To stay here, set spec.upgradePolicy to that image with the components %s",
-			cut(newer), s.Table.Describe(newest), s.Table.Describe(s.Wanted.Version), newest, join(slices.Collect(maps.Keys(types))))
+	begun := !slices.ContainsFunc(d.Back, func(to versions.Version) bool { return !slices.ContainsFunc(s.Back, to.Same) })
+	if !begun && (len(at) > 0 || !anew) {
+		whole := ""
+		if len(at) == 0 {
+			whole = ". To change all of them back, name the older image in another way, such as by its digest"
+		}
+		return d.end(Held, PolicyRemoved, "%s run %s, and the spec asks for %s: no daemon is moved back. To finish, set spec.cephVersion.image to an image of %s. To stay here, set spec.upgradePolicy to that image with the components %s%s",
+			cut(newer), s.Table.Describe(newest), s.Table.Describe(d.Back[0]), newest, join(slices.Collect(maps.Keys(types))), whole)
 	}
 	if !started(s, d) {
 		return false
 	}
-	d.Warnings = append(d.Warnings, *transitions.Problemf(Downgrade, "Ceph is changed from %s back to %s", newest, s.Wanted.Version))
+	d.Warnings = append(d.Warnings, *transitions.Problemf(Downgrade, "Ceph is changed from %s back to %s", newest, d.Back[0]))
 	return true
 }
 

@@ -77,8 +77,18 @@ func policy(to string, components ...ceph.Type) func(*decision.Situation) {
 	}
 }
 
-func toward(text string) func(*decision.Situation) {
-	return func(s *decision.Situation) { s.Toward = version(text) }
+// back is a downgrade that has begun.
+func back(text string) func(*decision.Situation) {
+	return func(s *decision.Situation) { s.Back = append(s.Back, version(text)) }
+}
+
+// named is what the spec asked for when an attempt last began.
+func named(texts ...string) func(*decision.Situation) {
+	return func(s *decision.Situation) {
+		for _, t := range texts {
+			s.Named = append(s.Named, image(t).Name)
+		}
+	}
 }
 
 func accepts(types ...ceph.Type) func(*decision.Situation) {
@@ -154,8 +164,15 @@ func TestDecide(t *testing.T) {
 
 		"an older major":                                {cluster("18.2.7", "16.2.15"), "Refused Downgrade"},
 		"an older patch release":                        {cluster("18.2.7", "18.2.4"), "mon 18.2.4, mgr 18.2.4, osd 18.2.4, rgw 18.2.4, mds 18.2.4, Downgrade"},
-		"an older patch release, half way":              {cluster("18.2.7", "18.2.4", on("18.2.4", "mon"), toward("18.2.4")), "mon 18.2.4, mgr 18.2.4, osd 18.2.4, rgw 18.2.4, mds 18.2.4, Downgrade"},
+		"an older patch release, half way":              {cluster("18.2.7", "18.2.4", on("18.2.4", "mon"), back("18.2.4")), "mon 18.2.4, mgr 18.2.4, osd 18.2.4, rgw 18.2.4, mds 18.2.4, Downgrade"},
 		"an older patch release, half way, status lost": {cluster("18.2.7", "18.2.4", on("18.2.4", "mon")), "Held PolicyRemoved"},
+		"an older patch release after another upgrade":  {cluster("18.2.7", "18.2.4", named("18.2.7")), "mon 18.2.4, mgr 18.2.4, osd 18.2.4, rgw 18.2.4, mds 18.2.4, Downgrade"},
+		"a daemon that an administrator upgraded":       {cluster("18.2.4", "18.2.4", on("18.2.7", "mon.a"), named("18.2.4")), "Held PolicyRemoved"},
+		"all that an administrator upgraded":            {cluster("18.2.7", "18.2.4", named("18.2.4")), "Held PolicyRemoved"},
+		"the policy of every component is removed":      {cluster("18.2.7", "18.2.4", named("18.2.4", "18.2.7")), "Held PolicyRemoved"},
+		"the policy asks for an older patch release":    {cluster("18.2.7", "18.2.7", unnamed, policy("18.2.4", "mon")), "mon 18.2.4, Downgrade"},
+		"the policy asks for an older one, half way":    {cluster("18.2.7", "18.2.7", unnamed, policy("18.2.4", "mon"), on("18.2.4", "mon.b"), back("18.2.4"), named("18.2.4")), "mon 18.2.4, Downgrade"},
+		"one of two older versions has been reached":    {cluster("18.2.7", "18.2.4", on("18.2.5", "mon"), policy("18.2.5", "mon"), back("18.2.5"), back("18.2.4")), "mon 18.2.5, mgr 18.2.4, osd 18.2.4, rgw 18.2.4, mds 18.2.4, Downgrade"},
 		"a daemon ran a newer major once":               {cluster("16.2.15", "16.2.15", change(func(s *decision.Situation) { s.Daemons[5].Newest = version("18.2.7") })), "Refused Downgrade"},
 
 		"the policy changes the monitors only":                           {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon")), "mon 18.2.7, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},

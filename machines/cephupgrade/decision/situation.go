@@ -4,6 +4,8 @@
 package decision
 
 import (
+	"slices"
+
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/transitions"
@@ -19,9 +21,12 @@ type Situation struct {
 	Policy *Policy
 	// Daemons are all daemons, with those that are down.
 	Daemons []Daemon
-	// Toward is the version of the attempt in progress; zero without one. An attempt toward an older version is a downgrade that was
-	// asked for, and not the rest of an upgrade whose policy was removed.
-	Toward versions.Version
+	// Back are the older versions of a downgrade that was asked for and has begun; empty without one. Daemons that are still newer are then
+	// not the rest of an upgrade whose policy was removed.
+	Back []versions.Version
+	// Named are the names of the images that the spec asked for when an attempt last began. An older version that one of them has is not asked
+	// for anew.
+	Named []string
 	// Released is what the cluster requires of its daemons.
 	Released Released
 	// AcceptedOutage are the types of daemons whose outage is accepted (detent.dev/accept-outage).
@@ -44,6 +49,17 @@ type Image struct {
 	Version versions.Version
 	// Problem is why the version cannot be detected: the image cannot be pulled, or is not Ceph. Nil if it was detected.
 	Problem *transitions.Problem
+}
+
+// ImageNames returns the images that the spec asks for.
+func (s *Situation) ImageNames() (names []string) {
+	if s.Wanted.Name != "" {
+		names = append(names, s.Wanted.Name)
+	}
+	if s.Policy != nil && !slices.Contains(names, s.Policy.Image.Name) {
+		names = append(names, s.Policy.Image.Name)
+	}
+	return names
 }
 
 // Policy restricts an upgrade to some types of daemons.
@@ -103,6 +119,8 @@ type Decision struct {
 	Targets map[ceph.Type]Image
 	// From is the oldest version of the daemons that change, and To the version of the change; both are zero if no version changes.
 	From, To versions.Version
+	// Back are the versions of the targets that are older than what daemons run.
+	Back []versions.Version
 }
 
 // Reasons of a Problem.
