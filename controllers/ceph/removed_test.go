@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/cephtest"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -159,4 +160,43 @@ func (r *rig) deployment(d cephclient.Daemon) bool {
 	r.t.Helper()
 	_, found := r.deployments()[d.String()]
 	return found
+}
+
+// TestKindWaitsForOSDsOfOthers holds before the release is required while an OSD without a Deployment is older, and says what to do with it.
+func TestKindWaitsForOSDsOfOthers(t *testing.T) {
+	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "7"}
+	for name, tc := range map[string]struct {
+		// release that it runs, or ran.
+		release string
+		down    bool
+		want    string
+	}{
+		"on the release":         {release: "18"},
+		"older":                  {release: "16", want: "osd.7 run another version than 18.2.7 without a Deployment of this cluster: upgrade them where they are run"},
+		"older, and it was lost": {release: "16", down: true, want: "osd.7 are down and last ran another version than 18.2.7: repair them, or remove them with ceph osd purge"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.ceph.Do(func(c *simulated.Cluster) {
+				c.Add(osd)
+				r.must(c.Start(osd, cephtest.Releases()[tc.release], "elsewhere"))
+			})
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+			r.until("the first OSD", 10*time.Minute, func() bool {
+				return r.entry().Data["daemon"] == "osd.2" && r.entry().State == cephupgrade.AwaitingDaemon
+			})
+			if tc.down {
+				r.ceph.Do(func(c *simulated.Cluster) { c.Stop(osd); r.run(c, "osd", "out", osd.ID) })
+			}
+			if tc.want == "" {
+				r.until("the upgrade", 10*time.Minute, func() bool {
+					return r.entry().State == cephupgrade.Settled && strings.Contains(r.versions()["mds"], "18")
+				})
+				return
+			}
+			r.until("the hold", 5*time.Minute, func() bool {
+				return r.entry().State == cephupgrade.DeadOSD && strings.Contains(r.message(lifecycle.Ready), tc.want)
+			})
+		})
+	}
 }

@@ -228,6 +228,13 @@ func notReady(name ceph.Daemon) change {
 }
 
 func podless(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd0).Pod = "" }
+
+// silent: Ceph has no report of the daemon.
+func silent(name ceph.Daemon) change {
+	return func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) {
+		c.Metadata = slices.DeleteFunc(slices.Clone(c.Metadata), func(m ceph.Metadata) bool { return m.Daemon == name })
+	}
+}
 func gone(name ceph.Daemon) change {
 	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
 		f.Daemons = slices.DeleteFunc(f.Daemons, func(d cu.Daemon) bool { return d.Name == name })

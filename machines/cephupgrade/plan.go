@@ -67,8 +67,10 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 	all := f.ordered(c, d.Targets)
 	step, left := order.Next(all, f.standbys(d.Targets))
 	if _, due := f.release(c, d.Targets); due && !slices.ContainsFunc(all, precedesRelease) {
-		if old := f.older(c, d.Targets); len(old) > 0 {
-			return plan{turn: dead, text: fmt.Sprintf("%s still count as OSDs of an older release: remove them with ceph osd purge", list(old))}
+		if up, down := f.older(c, d.Targets); len(up) > 0 {
+			return plan{turn: dead, text: fmt.Sprintf("%s run another version than %s without a Deployment of this cluster: upgrade them where they are run", list(up), d.Targets[ceph.TypeOSD].Version)}
+		} else if len(down) > 0 {
+			return plan{turn: dead, text: fmt.Sprintf("%s are down and last ran another version than %s: repair them, or remove them with ceph osd purge", list(down), d.Targets[ceph.TypeOSD].Version)}
 		}
 		return plan{turn: require, text: "OSDs of the older release are still accepted"}
 	}
@@ -189,17 +191,21 @@ func (f *Facts) release(c *Cluster, targets map[ceph.Type]decision.Image) (name 
 	return wanted.Name, required.Major < wanted.Major
 }
 
-// older returns the OSDs of the map that do not run their target, with those that are down.
-func (f *Facts) older(c *Cluster, targets map[ceph.Type]decision.Image) (names []string) {
+// older returns the OSDs of the map that do not run their target, by whether they are up. One that never started has no data of another version.
+func (f *Facts) older(c *Cluster, targets map[ceph.Type]decision.Image) (up, down []string) {
 	target := targets[ceph.TypeOSD].Version
 	for _, o := range c.OSDs.OSDs {
 		d := f.find(o.Daemon())
 		m, reported := c.metadata(o.Daemon())
-		if d == nil || !reported || !m.Version.Same(target) || !d.Launched.Same(target) {
-			names = append(names, o.Daemon().String())
+		switch {
+		case (!reported || m.Version.Same(target)) && (d == nil || d.Launched.Same(target)):
+		case o.Up:
+			up = append(up, o.Daemon().String())
+		default:
+			down = append(down, o.Daemon().String())
 		}
 	}
-	return names
+	return up, down
 }
 
 // partial reports whether the policy leaves daemons on another version than its own.
