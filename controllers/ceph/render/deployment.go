@@ -77,14 +77,20 @@ func (d *daemon) prepare() {
 	probes(&d.main, d.Name, d.Port)
 }
 
-// on binds the pod to a host.
+// on binds the pod to a host, where its data is.
 func (d *daemon) on(node string) {
-	if node == "" {
-		return
+	if node != "" {
+		d.pod.Affinity = bound(node)
 	}
-	selected := map[string]string{corev1.LabelHostname: node}
-	maps.Copy(selected, d.pod.NodeSelector)
-	d.pod.NodeSelector = selected
+}
+
+// bound returns the affinity of a pod that runs on one node only. The name identifies a node; its label kubernetes.io/hostname may differ, and
+// a placement may select by it.
+func bound(node string) *corev1.Affinity {
+	named := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+		NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{named}}},
+	}}}
 }
 
 // data mounts a volume as the directory of the daemon.
@@ -186,7 +192,7 @@ func (d *daemon) group() map[string]string {
 // spread prefers a node without another daemon that this one can stand in for: one of its type, filesystem and store. Monitors and OSDs on
 // directories are bound to their nodes.
 func (d *daemon) spread() {
-	if _, bound := d.pod.NodeSelector[corev1.LabelHostname]; bound {
+	if d.pod.Affinity != nil {
 		return
 	}
 	like := map[string]string{LabelCluster: d.Cluster.Name, LabelType: string(d.Name.Type)}

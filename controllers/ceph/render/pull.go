@@ -32,7 +32,6 @@ func PullID(node, image string) string {
 func Pull(c *cephv1.Cluster, t ceph.Type, node, image string, user int64) *batchv1.Job {
 	labels := Labels(c.Name)
 	labels[LabelPull] = PullID(node, image)
-	named := corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}}
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: c.Name + "-pull-" + labels[LabelPull], Namespace: c.Namespace, Labels: labels},
 		Spec: batchv1.JobSpec{
@@ -43,9 +42,7 @@ func Pull(c *cephv1.Cluster, t ceph.Type, node, image string, user int64) *batch
 				Spec: corev1.PodSpec{
 					RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: new(bool), EnableServiceLinks: new(bool),
 					Tolerations: placement(c, string(t)).Tolerations, SecurityContext: podSecurity(user),
-					Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
-						NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{named}}},
-					}}},
+					Affinity: bound(node),
 					Containers: []corev1.Container{{
 						Name: "pull", Image: image, ImagePullPolicy: corev1.PullIfNotPresent, Command: []string{"true"}, SecurityContext: containerSecurity(),
 						Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{

@@ -236,13 +236,13 @@ func (w *World) pod(owner client.Object, kind string, of *corev1.PodTemplateSpec
 		},
 		Spec: *of.Spec.DeepCopy(),
 	}
-	p.Spec.NodeName = cmp.Or(p.Spec.NodeSelector[corev1.LabelHostname], named(&p.Spec), w.Node, "simulated")
+	p.Spec.NodeName = cmp.Or(named(&p.Spec), p.Spec.NodeSelector[corev1.LabelHostname], w.Node, "simulated")
 	return p
 }
 
 // named returns the node that the affinity of a pod names, empty if it names none.
 func named(pod *corev1.PodSpec) string {
-	if pod.Affinity == nil || pod.Affinity.NodeAffinity == nil {
+	if pod.Affinity == nil || pod.Affinity.NodeAffinity == nil || pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
 		return ""
 	}
 	return pod.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchFields[0].Values[0]
