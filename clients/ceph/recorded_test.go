@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -101,8 +102,8 @@ func TestClientReadsEveryRelease(t *testing.T) {
 			of := func(count int) map[versions.Version]int { return map[versions.Version]int{version: count} }
 			reads(t, release, "versions", ceph.Running{"mon": of(3), "mgr": of(2), "osd": of(3), "mds": of(2), "rgw": of(1)}, func(c ceph.Client) (ceph.Running, error) { return c.Versions(ctx) })
 			reads(t, release, "health detail", ceph.Health{Status: ceph.HealthOK}, func(c ceph.Client) (ceph.Health, error) { return c.Health(ctx) })
-			reads(t, release, "quorum_status", ceph.Quorum{Leader: "a", Members: []string{"a", "b", "c"}, Monitors: []string{"a", "b", "c"}, MinRelease: version.Major}, func(c ceph.Client) (ceph.Quorum, error) { return c.Quorum(ctx) })
-			reads(t, release, "quorum_status (mon.c is down)", ceph.Quorum{Leader: "a", Members: []string{"a", "b"}, Monitors: []string{"a", "b", "c"}, MinRelease: version.Major}, func(c ceph.Client) (ceph.Quorum, error) { return c.Quorum(ctx) })
+			reads(t, release, "quorum_status", ceph.Quorum{Leader: "a", Members: []string{"a", "b", "c"}, Monitors: []string{"a", "b", "c"}, MinRelease: version.Major, Age: map[string]time.Duration{"14": 241, "16": 96, "18": 72}[release] * time.Second}, func(c ceph.Client) (ceph.Quorum, error) { return c.Quorum(ctx) })
+			reads(t, release, "quorum_status (mon.c is down)", ceph.Quorum{Leader: "a", Members: []string{"a", "b"}, Monitors: []string{"a", "b", "c"}, MinRelease: version.Major, Age: map[string]time.Duration{"14": 3, "16": 3, "18": 22}[release] * time.Second}, func(c ceph.Client) (ceph.Quorum, error) { return c.Quorum(ctx) })
 			for answer, want := range map[string][]ceph.OSD{"osd dump": osds(release, true, false), "osd dump (osd.0 has noout)": osds(release, true, true), "osd dump (osd.2 is down)": osds(release, false, false)} {
 				reads(t, release, answer, ceph.OSDMap{RequireRelease: name, Flags: []string{"pglog_hardlimit", "purged_snapdirs", "recovery_deletes", "sortbitwise"}, OSDs: want}, func(c ceph.Client) (ceph.OSDMap, error) { return c.OSDMap(ctx) })
 			}

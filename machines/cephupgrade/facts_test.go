@@ -227,6 +227,17 @@ func notReady(name ceph.Daemon) change {
 	}
 }
 
+// started: every daemon started that long before the reading.
+func started(before time.Duration) change {
+	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+		for i := range f.Daemons {
+			f.Daemons[i].StartedAt = f.Cluster.At().Add(-before)
+		}
+	}
+}
+func electedWithin(age time.Duration) change {
+	return func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.Quorum.Age = age }
+}
 func podless(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd0).Pod = "" }
 
 // silent: Ceph has no report of the daemon.

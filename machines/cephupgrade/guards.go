@@ -34,6 +34,15 @@ func settles(t ceph.Type) time.Duration {
 	return 0
 }
 
+// skew is how much earlier than its container the start of a process may be reported: one second for the resolution of the time, and one
+// for clocks that differ.
+const skew = 2 * time.Second
+
+// elected reports whether the monitors have held an election since the monitor started. The process from before took no part in it.
+func (f *Facts) elected(c *Cluster, d *Daemon) bool {
+	return d.Name.Type == ceph.TypeMon && c.Quorum.Age > 0 && !f.Cluster.At().Add(-c.Quorum.Age).Before(d.StartedAt.Add(skew))
+}
+
 func maps() []transitions.Need { return []transitions.Need{NeedCluster, NeedMemory} }
 
 // read returns the maps and the memory, and otherwise why they are not known.
@@ -226,7 +235,7 @@ var back = guard{
 			return transitions.If(!serving, one.Name.String()+" is still listed")
 		case one.Pod == "":
 			return transitions.Deny(one.Name.String() + " does not run" + one.trouble())
-		case f.Cluster.At().Before(one.StartedAt.Add(settles(one.Name.Type))):
+		case f.Cluster.At().Before(one.StartedAt.Add(settles(one.Name.Type))) && !f.elected(&c, one):
 			return transitions.Deny("the maps may still show the process from before")
 		case !one.Ready: // Kubernetes counts it as unavailable, in its budget and its conditions
 			return transitions.Deny(one.Name.String() + " is not ready yet" + one.trouble())

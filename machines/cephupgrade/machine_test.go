@@ -3,6 +3,7 @@ package cephupgrade_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
@@ -247,6 +248,9 @@ func awaiting() []row {
 		in("a manager of a development build has reported itself", replaces(mgrB), with(development(mgrB)), back),
 		in("a monitor is in the quorum", replaces(monB), with(), back),
 		in("the quorum may be that from before", replaces(monB), with(stale), waits),
+		in("the monitors have held an election since it started", replaces(monB), with(started(4*time.Second), electedWithin(2*time.Second)), back),
+		in("they may have held it before", replaces(monB), with(started(4*time.Second), electedWithin(3*time.Second)), waits),
+		in("an election says nothing of an OSD", osd, with(started(4*time.Second), electedWithin(2*time.Second)), waits),
 		in("a manager has reported itself a second ago", replaces(mgrB), with(stale), back),
 		in("the metadata of a manager are from before", replaces(mgrB), with(future), waits),
 		in("a metadata server has answered a second ago", replaces(mdsB), with(stale), back),

@@ -66,6 +66,19 @@ func (c *Cluster) versions() any {
 	return out
 }
 
+// elected is when the monitors last elected a leader: when one joined, or one that ended was missed.
+func (c *Cluster) elected() (at int64) {
+	c.of(client.TypeMon, func(d *Daemon) {
+		switch {
+		case c.joined(d):
+			at = max(at, d.Since+c.Settings.MonJoin)
+		case !d.Running && d.Newest > 0 && !c.reported(d):
+			at = max(at, d.Since+c.Settings.Stale)
+		}
+	})
+	return at
+}
+
 func (c *Cluster) quorumStatus() any {
 	var ranks []int
 	var in []string
@@ -77,7 +90,7 @@ func (c *Cluster) quorumStatus() any {
 		mons = append(mons, object{"rank": len(mons), "name": d.Name.ID})
 	})
 	out := object{
-		"election_epoch": 4, "quorum": ranks, "quorum_names": in, "quorum_leader_name": in[0],
+		"quorum_age": (c.Now - c.elected()) / 1000, "election_epoch": 4, "quorum": ranks, "quorum_names": in, "quorum_leader_name": in[0],
 		"monmap": object{"epoch": 1, "fsid": c.FSID, "min_mon_release": c.MinMonRelease, "min_mon_release_name": names[c.MinMonRelease], "mons": mons},
 	}
 	return out
