@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,6 +97,26 @@ var _ = Describe("Downgrade", Label("kafka"), func() {
 		again := b.change(ctx, "4.0.2", "4.0")
 		b.settled(ctx, "4.0.2")
 		b.rolled(ctx, again)
+		b.finish(ctx)
+	})
+
+	It("that nothing speaks against starts at once", SpecTimeout(20*time.Minute), func(ctx SpecContext) {
+		s := scenario(ctx)
+		b := install(ctx, s, dual(), "4.1.2", nil)
+		b.stream(ctx)
+		b.change(ctx, "4.3.1", "4.1") // it takes longer than the minute for which a new manager waits
+		b.settled(ctx, "4.3.1")
+		p := b.change(ctx, "4.1.2", "")
+		b.settled(ctx, "4.1.2")
+		steps := p.Steps(versionChange)
+		selected := slices.IndexFunc(steps, func(step stage.Step) bool { return step.To == roll.SelectingNode })
+		Expect(selected).To(BeNumerically(">=", 0), "when the roll began")
+		waited := steps[selected].Seen.Sub(p.Begun())
+		s.Note("the roll began %.1f s after the edit", waited.Seconds())
+		Expect(waited).To(BeNumerically("<", 5*time.Second))
+		b.noteFirstStart(p, "edit")
+		b.noteReady(p, "edit")
+		b.rolled(ctx, p)
 		b.finish(ctx)
 	})
 
