@@ -29,6 +29,7 @@ func TestManagerCommandFailsWithExitCode1(t *testing.T) {
 		"a kubeconfig that is not there":    {[]string{"--kubeconfig", absent}, []string{absent, "--kubeconfig or $KUBECONFIG"}},
 		"a version table that is not there": {[]string{"--kafka-versions", absent}, []string{"reading the table of Kafka versions", absent}},
 		"a version table that is broken":    {[]string{"--kafka-versions", file("versions.yaml", "- version: four\n")}, []string{"versions.yaml", "four"}},
+		"a table of releases that is none":  {[]string{"--ceph-versions", file("releases.yaml", "default: 1\nreleases: none\n")}, []string{"releases.yaml"}},
 		"an unknown way of finalizing":      {[]string{"--finalize", "never"}, []string{`--finalize "never"`, "automatic or approval"}},
 		"a selector that is none":           {[]string{"--selector", "team in a"}, []string{`--selector "team in a"`, "team=a,stage!=test"}},
 		"no cluster may roll":               {[]string{"--max-active", "0"}, []string{"--max-active 0", "at least one cluster"}},

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/detent-dev/detent/clients/ceph/versions"
 	controller "github.com/detent-dev/detent/controllers/ceph"
 	"github.com/detent-dev/detent/kinds/ceph"
 	"github.com/detent-dev/detent/machines"
@@ -16,7 +17,11 @@ func TestMachinesAreThoseOfTheController(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	registered, err := ceph.Machines()
+	table, err := versions.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	registered, err := ceph.Machines(table)
 	if err != nil {
 		t.Fatal(err)
 	}

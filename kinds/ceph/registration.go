@@ -2,9 +2,10 @@
 package ceph
 
 import (
+	"path/filepath"
+
 	"github.com/spf13/pflag"
 
-	"github.com/detent-dev/detent/clients/ceph/versions"
 	controller "github.com/detent-dev/detent/controllers/ceph"
 	"github.com/detent-dev/detent/internal/dev"
 	"github.com/detent-dev/detent/internal/operator"
@@ -23,12 +24,13 @@ func Registration() registration.Kind {
 func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {
 	command := flags.String("ceph-command", "", "path of the ceph command, with which Ceph clusters are asked and changed; default: it is run in a pod of each cluster")
 	simulator := flags.String("ceph-simulator", "", "address (host:port) of simulated clusters, which answer instead of the ceph command; for detent dev")
+	_, table := tableFlag(flags)
 	return func() (operator.Kind, error) {
-		table, err := versions.Embedded()
+		known, err := table()
 		if err != nil {
 			return operator.Kind{}, err
 		}
-		o := manager.Options{Table: table, Command: *command}
+		o := manager.Options{Table: known, Command: *command}
 		if *simulator != "" {
 			o.Connect = demo.Connect(*simulator)
 		}
@@ -36,6 +38,30 @@ func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {
 	}
 }
 
-func planPart(*pflag.FlagSet) func() (plan.Kind, error) { return planning.New }
+func planPart(flags *pflag.FlagSet) func() (plan.Kind, error) {
+	_, table := tableFlag(flags)
+	return func() (plan.Kind, error) {
+		known, err := table()
+		if err != nil {
+			return plan.Kind{}, err
+		}
+		return planning.New(known)
+	}
+}
 
-func devPart(*pflag.FlagSet) func() (dev.Kind, error) { return demo.New }
+func devPart(flags *pflag.FlagSet) func() (dev.Kind, error) {
+	file, table := tableFlag(flags)
+	return func() (dev.Kind, error) {
+		if _, err := table(); err != nil {
+			return dev.Kind{}, err
+		}
+		if *file == "" {
+			return demo.New("")
+		}
+		absolute, err := filepath.Abs(*file) // the manager runs in another working directory
+		if err != nil {
+			return dev.Kind{}, err
+		}
+		return demo.New(absolute)
+	}
+}

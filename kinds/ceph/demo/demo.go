@@ -22,12 +22,14 @@ import (
 	"github.com/detent-dev/detent/simulator/ceph/pods"
 )
 
-// New returns the Ceph kind for a local environment.
-func New() (dev.Kind, error) {
+// New returns the Ceph kind for a local environment. table is the absolute path of the file from which the manager reads the table of
+// releases; empty for the built-in table.
+func New(table string) (dev.Kind, error) {
 	documents, err := examples.Of("ceph")
 	return dev.Kind{
 		Kind: ceph.Resource(), Systems: "Ceph clusters", Examples: documents,
-		List: func() client.ObjectList { return &cephv1.ClusterList{} }, Simulate: simulate,
+		List:     func() client.ObjectList { return &cephv1.ClusterList{} },
+		Simulate: func(ctx context.Context, e dev.Environment) (dev.Simulation, error) { return simulate(ctx, table, e) },
 	}, err
 }
 
@@ -59,7 +61,7 @@ type cluster struct {
 }
 
 // simulate runs the simulated clusters, and the way on which the manager reaches them.
-func simulate(ctx context.Context, e dev.Environment) (dev.Simulation, error) {
+func simulate(ctx context.Context, table string, e dev.Environment) (dev.Simulation, error) {
 	w := &world{env: e, begin: e.Clock.Now(), clusters: map[types.NamespacedName]*cluster{}}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -72,8 +74,12 @@ func simulate(ctx context.Context, e dev.Environment) (dev.Simulation, error) {
 		}
 	}()
 	go w.run(ctx)
+	args := []string{"--ceph-simulator", listener.Addr().String()}
+	if table != "" {
+		args = append(args, "--ceph-versions", table)
+	}
 	return dev.Simulation{
-		ManagerArgs: []string{"--ceph-simulator", listener.Addr().String()},
+		ManagerArgs: args,
 		Stop:        func() { _ = server.Close() }, // at shutdown there is no receiver for the error
 	}, nil
 }

@@ -33,15 +33,15 @@ import (
 // System is Ceph as a system of effects.
 const System plan.System = "ceph"
 
-// New returns the Ceph kind for a plan.
-func New() (plan.Kind, error) {
+// New returns the Ceph kind for a plan, with the table of releases.
+func New(table *versions.Table) (plan.Kind, error) {
 	graphs, err := ceph.Machines()
 	if err != nil {
 		return plan.Kind{}, err
 	}
 	return plan.Kind{
 		Kind: ceph.Resource(), Machines: graphs, ReadWorld: readWorld,
-		Simulate: func(e *plan.Environment) (plan.Simulation, error) { return newSimulation(e) },
+		Simulate: func(e *plan.Environment) (plan.Simulation, error) { return newSimulation(e, table) },
 	}, nil
 }
 
@@ -65,14 +65,10 @@ type cluster struct {
 	ran  map[cephclient.Daemon]bool
 }
 
-func newSimulation(e *plan.Environment) (*simulation, error) {
+func newSimulation(e *plan.Environment, table *versions.Table) (*simulation, error) {
 	section, ok := e.Section.(*World)
 	if !ok {
 		return nil, fmt.Errorf("simulating Ceph: the section of the World document is %T", e.Section)
-	}
-	table, err := versions.Embedded()
-	if err != nil {
-		return nil, err
 	}
 	s := &simulation{env: e, section: section, table: table, clusters: map[types.NamespacedName]*cluster{}}
 	system := &connection.Direct{Protocol: connection.NewProtocol(s.connect)}

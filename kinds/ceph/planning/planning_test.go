@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
+	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/controllers/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/crds/admission"
@@ -47,13 +48,24 @@ const (
 	reef     = "quay.io/ceph/ceph:v18.2.7"
 )
 
-// planned plans an input, and returns the objects at the end in addition.
-func planned(t *testing.T, input []objects.Manifest) (*plan.Plan, []objects.Manifest) {
+// newKind returns the kind with the built-in table of releases.
+func newKind(t *testing.T) plan.Kind {
 	t.Helper()
-	kind, err := New()
+	table, err := versions.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}
+	kind, err := New(table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kind
+}
+
+// planned plans an input, and returns the objects at the end in addition.
+func planned(t *testing.T, input []objects.Manifest) (*plan.Plan, []objects.Manifest) {
+	t.Helper()
+	kind := newKind(t)
 	var last *simulation
 	simulate := kind.Simulate
 	kind.Simulate = func(e *plan.Environment) (plan.Simulation, error) {
@@ -229,10 +241,7 @@ func TestNewOfARealCluster(t *testing.T) {
 
 // TestWorldCheck names wrong fields.
 func TestWorldCheck(t *testing.T) {
-	kind, err := New()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kind := newKind(t)
 	schemas, err := embedded()
 	if err != nil {
 		t.Fatal(err)
