@@ -77,8 +77,12 @@ func TestDrainOfABrokerThatDies(t *testing.T) {
 		"the drain is not requested any more": {then: func(r *rig) {
 			r.setAnnotation(&kafkav1beta2.Kafka{}, "my-cluster", observation.AnnotationDrain, "false")
 		}, want: kraftscaledown.AwaitingEmpty},
-		"it is desired again":  {then: func(r *rig) { r.scale("broker", 3) }, want: kraftscaledown.Steady},
-		"the check is skipped": {then: func(r *rig) { r.setAnnotation(&kafkav1beta2.Kafka{}, "my-cluster", facts.AnnotationSkipCheck, "true") }, want: kraftscaledown.Steady, leave: true},
+		"it is desired again":          {then: func(r *rig) { r.scale("broker", 3) }, want: kraftscaledown.Steady},
+		"the check is skipped as well": {then: func(r *rig) { r.setAnnotation(&kafkav1beta2.Kafka{}, "my-cluster", facts.AnnotationSkipCheck, "true") }, want: kraftscaledown.Draining},
+		"the check is skipped, and the drain is not requested any more": {then: func(r *rig) {
+			r.setAnnotation(&kafkav1beta2.Kafka{}, "my-cluster", observation.AnnotationDrain, "false")
+			r.setAnnotation(&kafkav1beta2.Kafka{}, "my-cluster", facts.AnnotationSkipCheck, "true")
+		}, want: kraftscaledown.Steady, leave: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, reconciler := settledOnThree(t)

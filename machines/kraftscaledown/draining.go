@@ -29,7 +29,7 @@ type Moves struct {
 
 // drains reports whether the replicas of the node are to be moved away. A node without a process cannot be cordoned or read.
 func (f *Facts) drains(n *Node) bool {
-	return n != nil && f.Drain && !f.SkipCheck && !n.Wanted && n.Runs && !n.Stopped
+	return n != nil && f.Drain && !n.Wanted && n.Runs && !n.Stopped
 }
 
 // cordoned returns the verdict on whether the broker gets no new replicas, as it reports itself.

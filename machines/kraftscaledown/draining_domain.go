@@ -25,7 +25,8 @@ func DrainDomain() domain.Domain[Facts, roll.Data] {
 		},
 		Dimensions: []domain.Dimension[Facts]{
 			domainDrained(now),
-			domain.Of(domain.Value[Facts]{}, domain.Value[Facts]{Name: "no drain is requested", Set: func(f *Facts) { f.Drain = false }}),
+			domain.Of(domain.Value[Facts]{}, domain.Value[Facts]{Name: "no drain is requested", Set: func(f *Facts) { f.Drain = false }},
+				domain.Value[Facts]{Name: "the check is skipped as well", Set: func(f *Facts) { f.SkipCheck = true }}),
 			domain.Of(domain.Value[Facts]{}, domain.Value[Facts]{Name: "broker 4 holds replicas", Set: func(f *Facts) { domainHeld(f, now) }},
 				domain.Value[Facts]{Name: "the partitions cannot be read", Set: func(f *Facts) { f.Partitions = transitions.Unreadable[kafka.Partitions](errDomainSilent) }}),
 			domain.OfFact(func(f *Facts) *transitions.Fact[Moves] { return &f.Moves }, []domain.Known[Moves]{

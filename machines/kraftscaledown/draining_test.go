@@ -97,6 +97,8 @@ func draining() []row {
 	again := with(node{ID: 3, Wanted: true, Runs: true, Draining: 2})
 	return []row{
 		free(waiting, "a drain is requested", of(drain, runs(3), partition(3, 2)), to("drain-requested", cordoning, 3)),
+		free(waiting, "a drain is requested, and the check is skipped", of(drain, skip, runs(3), partition(3, 2)), to("drain-requested", cordoning, 3)),
+		free(waiting, "a drain is requested, the check is skipped, and the partitions cannot be read", of(drain, skip, runs(3), empty(3), partitionsSilent), waits(nil, "broker-empty")),
 		free(waiting, "a drain is requested, and the first of two is drained first", of(drain, runs(4), runs(3), partition(4, 2), partition(3, 2)), to("drain-requested", cordoning, 4)),
 		free(waiting, "a drain that was begun comes before another", of(drain, runs(4), drained(3), partition(4, 2)), to("drain-requested", cordoning, 3)),
 		free(waiting, "a drain that was begun is ended although the broker holds nothing", of(drain, drained(3), empty(3)), to("drain-requested", cordoning, 3)),
@@ -161,7 +163,8 @@ func draining() []row {
 		in(state, "whether the broker is empty is not known, and too few stay", of(drain, drained(3), partition(3, 4), partitionsSilent), waits(nil, "selected-broker-empty")),
 		in(state, "the drain is not requested any more", of(drained(3), partition(3, 2)), to("drain-withdrawn", ending, 3)),
 		in(state, "the node cannot come back", of(drain, lost, partition(3, 2)), to("drain-withdrawn", ending, 3)),
-		in(state, "the check is skipped", of(drain, skip, drained(3), partition(3, 2)), to("drain-withdrawn", ending, 3)),
+		in(state, "the check is skipped as well, which has no effect on a drain", of(drain, skip, drained(3), partition(3, 2), cordoned(3, true)), waits(move(1, 0), "selected-broker-empty")),
+		in(state, "the check is skipped, and the drain is not requested any more", of(skip, drained(3), partition(3, 2)), to("drain-withdrawn", ending, 3)),
 		in(state, "the node is desired again", of(drain, again, partition(3, 2)), to("drain-withdrawn", ending, 3)),
 
 		in(state, "replicas are moved off a broker that is down", of(drain, down(3, 2), partition(3, 2)), waits(move(1, 0), "selected-broker-empty")),

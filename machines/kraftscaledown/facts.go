@@ -56,7 +56,8 @@ type Facts struct {
 	// Refusal is why other nodes that are not desired are not removed: they are controllers of a static quorum. Nil if there are
 	// none.
 	Refusal *transitions.Problem
-	// SkipCheck is true if a broker may be removed although it holds replicas: strimzi.io/skip-broker-scaledown-check.
+	// SkipCheck is true if a broker may be removed although it holds replicas: strimzi.io/skip-broker-scaledown-check. It has no effect
+	// while Drain is true.
 	SkipCheck bool
 	// Drain is true if the replicas of brokers that leave are to be moved away: detent.dev/drain.
 	Drain bool
@@ -130,13 +131,17 @@ func (f *Facts) name(id int32) string {
 	return fmt.Sprintf("broker %d", id)
 }
 
+// skips reports whether brokers are removed without a check for replicas. A requested drain has precedence: replicas that are not checked
+// are lost, and those that are moved first can still be given up later.
+func (f *Facts) skips() bool { return f.SkipCheck && !f.Drain }
+
 // unsettled reports whether a request to unregister may still take effect.
 func (f *Facts) unsettled() bool { return f.InFlight.Until.After(f.Now) }
 
 // empty reports whether the broker holds no replica, by the metadata and by its own directories. What may not be read is unknown,
 // never empty. Only the metadata shows that a broker that is down was drained, or that one that never started holds nothing.
 func (f *Facts) empty(n *Node) transitions.Verdict {
-	if f.SkipCheck {
+	if f.skips() {
 		return transitions.Allow()
 	}
 	if assigned := f.unassigned(n); assigned.Answer == transitions.No {
@@ -165,7 +170,7 @@ func (f *Facts) empty(n *Node) transitions.Verdict {
 
 // unassigned reports whether no partition has a replica on the broker, by the metadata.
 func (f *Facts) unassigned(n *Node) transitions.Verdict {
-	if f.SkipCheck {
+	if f.skips() {
 		return transitions.Allow()
 	}
 	partitions, known := f.Partitions.Get()

@@ -147,7 +147,7 @@ var nothingLeft = guard{
 	Expected: "no partition to have a replica on the stopped broker",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.node(m.Node)
-		if n == nil || f.SkipCheck {
+		if n == nil || f.skips() {
 			return transitions.Allow()
 		}
 		v := f.unassigned(n)

@@ -251,6 +251,7 @@ func unregistering() []row {
 		in(gone, "the partitions were read before the stop", 3, of(stopped(3), fenced, justEntered), waits("no-replica-left")),
 		in(gone, "the session has ended", 3, of(stopped(3), fenced), to("broker-fenced", state)),
 		in(gone, "the session has ended, and the check is skipped", 3, of(stopped(3), fenced, holds(3, 1), skip), to("broker-fenced", state)),
+		in(gone, "a replica was created before the stop, the check is skipped, and a drain is requested", 3, of(stopped(3), fenced, holds(3, 1), skip, drain), to("replicas-found", returning)),
 		in(gone, "an earlier request does not delay the next", 3, of(stopped(3), fenced, inFlight(true)), to("broker-fenced", state)),
 		in(gone, "a registration of the past", 9, of(listed(9, kafka.Fenced), holds(9, 1)), to("broker-fenced", state)),
 		in(gone, "a registration of the past whose broker came alive", 9, of(listed(9, kafka.Unfenced)), waits("broker-fenced")),

@@ -24,11 +24,14 @@ import (
 // AnnotationSkipCheck permits with "true" that a broker is removed although it holds replicas. Its meaning is Strimzi's.
 const AnnotationSkipCheck = "strimzi.io/skip-broker-scaledown-check"
 
+// SkipsCheck reports whether the annotation that skips the check for replicas is set.
+func SkipsCheck(k *kafkav1beta2.Kafka) bool { return k.Annotations[AnnotationSkipCheck] == "true" }
+
 // ScaleDown returns the facts of the removal of brokers. While it is uncertain which nodes belong to the cluster, no broker leaves.
 func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.ObserveOptions) kraftscaledown.Facts {
 	f := kraftscaledown.Facts{
 		Now: v.Now, SessionTimeout: observation.SessionTimeout(k), EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
-		SkipCheck: k.Annotations[AnnotationSkipCheck] == "true", Drain: observation.Drains(k),
+		SkipCheck: SkipsCheck(k), Drain: observation.Drains(k),
 		InFlight: kafkaversion.InFlight(v.Unregistering), LogDirs: v.LogDirs, Cordons: v.Cordons, Moves: v.Moves,
 	}
 	given := v.Answer(observation.LifecycleScaleDown)
