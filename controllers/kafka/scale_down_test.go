@@ -378,10 +378,10 @@ func TestScaleDownContinuesAfterWipedStatuses(t *testing.T) {
 }
 
 func TestScaleDownRemovesTheBrokersOfADeletedPool(t *testing.T) {
-	r, reconciler := settledOnThree(t)
-	r.kafka.partitions = kafkaclient.Partitions{Total: 2, Replicas: map[int32]int{0: 2}}
+	r := started(t, nil, declaredPool("controllers", 3, roleController), declaredPool("broker", 3, roleBroker), declaredPool("others", 1, roleBroker))
+	r.kafka.partitions.Replicas[0] = 2
 	r.remove(&kafkav1beta2.KafkaNodePool{}, "broker")
-	r.leaving(reconciler, 30)
+	r.run(60)
 	if !r.exists(&corev1.Pod{}, podBroker) {
 		t.Error("the broker with replicas is gone")
 	}
@@ -400,8 +400,8 @@ func TestScaleDownRemovesTheBrokersOfADeletedPool(t *testing.T) {
 	if !found {
 		t.Errorf("no warning: %+v", r.cluster().Status.Conditions)
 	}
-	r.kafka.partitions = kafkaclient.Partitions{}
-	r.leaving(reconciler, 14)
+	r.kafka.partitions.Replicas[0] = 0
+	r.run(30)
 	if r.exists(&corev1.Pod{}, podBroker) || r.exists(&corev1beta2.StrimziPodSet{}, setBroker) {
 		t.Error("the last broker, or the empty StrimziPodSet, is left")
 	}

@@ -27,7 +27,9 @@ const AnnotationSkipCheck = "strimzi.io/skip-broker-scaledown-check"
 // SkipsCheck reports whether the annotation that skips the check for replicas is set.
 func SkipsCheck(k *kafkav1beta2.Kafka) bool { return k.Annotations[AnnotationSkipCheck] == "true" }
 
-// ScaleDown returns the facts of the removal of brokers. While it is uncertain which nodes belong to the cluster, no broker leaves.
+// ScaleDown returns the facts of the removal of brokers. While it is uncertain which nodes belong to the cluster, no broker leaves. While
+// the spec cannot be applied, the brokers that run stay, and those that were stopped are unregistered. A node that loses the broker role
+// also stays while no node may be restarted.
 func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.ObserveOptions) kraftscaledown.Facts {
 	f := kraftscaledown.Facts{
 		Now: v.Now, SessionTimeout: observation.SessionTimeout(k), EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
@@ -53,10 +55,21 @@ func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Obse
 		f.Wanted = everyBroker(v)
 		return f
 	}
+	addNodes(k, v, &f)
+	f.Refusal = controllersStay(v)
+	return f
+}
+
+// addNodes adds the desired brokers and those that leave.
+func addNodes(k *kafkav1beta2.Kafka, v *observation.Snapshot, f *kraftscaledown.Facts) {
+	invalid, unstartable := specError(k, v) != nil, startError(k, v) != nil
 	f.Wanted = make([]int32, 0, len(v.Nodes))
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		removal := n.Removal()
+		if heldBack := invalid || unstartable && removal == observation.Demoted; heldBack && !n.Record.Stop && v.RunsAsBroker(n) {
+			removal = observation.Stays
+		}
 		stays := removal == observation.Stays && (n.Wanted && n.RolesWanted.Broker || n.WasBroker())
 		if stays {
 			f.Wanted = append(f.Wanted, n.ID)
@@ -70,8 +83,6 @@ func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Obse
 		}
 	}
 	slices.Reverse(f.Nodes) // the highest id first
-	f.Refusal = controllersStay(v)
-	return f
 }
 
 // kept returns why the pod of a stopped node is not evicted now; empty if its disruption budget permits it, or does not matter because the

@@ -56,8 +56,10 @@ func TestScaleDownNodes(t *testing.T) {
 	}
 }
 
+// pool is a pool of three nodes with both roles.
 func pool(name string) *kafkav1beta2.KafkaNodePool {
 	p := &kafkav1beta2.KafkaNodePool{}
 	p.Name = name
+	p.Spec.Replicas, p.Spec.Roles = 3, []kafkav1beta2.NodeRole{kafkav1beta2.RoleController, kafkav1beta2.RoleBroker}
 	return p
 }
