@@ -11,7 +11,7 @@ import (
 // pools. Only then does it add new ids, based on pools, records and claims that were read live, because all pools share one range
 // of ids. An id is removed from a status only when its node is released.
 func (t *scope) poolStatuses(ctx context.Context) error {
-	adding := t.snapshot.IDs.Changes() && status.PoolsCommitted(t.snapshot) && t.snapshot.Identity.Mismatch == nil
+	adding := t.snapshot.IDs.Changes() && status.PoolsCommitted(t.kafka, t.snapshot) && t.snapshot.Identity.Mismatch == nil
 	if adding {
 		for _, current := range []func(context.Context) error{t.poolsAreCurrent, t.nodesAreCurrent} {
 			if err := current(ctx); err != nil {

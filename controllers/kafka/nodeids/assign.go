@@ -160,8 +160,8 @@ func Assign(pools []Pool, reserved Reserved) Plan {
 func twice(id int32, a, b string) *transitions.Problem {
 	names := []string{a, b}
 	slices.Sort(names)
-	return transitions.Problemf(ReasonRefused, "node id %d is in the KafkaNodePools %s: remove it from one of them; nothing is added or removed until then",
-		id, strings.Join(names, " and "))
+	return transitions.Problemf(ReasonRefused, "node id %d is in the KafkaNodePools %s: remove it from status.nodeIds of the one whose node it is not (kubectl edit kafkanodepool <name> --subresource=status); "+
+		"nothing is added or removed until then", id, strings.Join(names, " and "))
 }
 
 // assign computes the assignment of one pool and marks its ids as used.

@@ -149,7 +149,8 @@ func (d *deriver) fromClaims() {
 
 func (d *deriver) fromPools() {
 	for _, pool := range d.snapshot.Objects.Pools {
-		for _, id := range pool.Status.NodeIDs {
+		ids, _ := OfPoolStatus(d.kafka, pool)
+		for _, id := range ids {
 			if id < 0 {
 				d.defect("the status of KafkaNodePool %s lists node id %d, which no node can have", pool.Name, id)
 				continue

@@ -39,7 +39,8 @@ func identify(kafka *kafkav1beta2.Kafka, o *Objects, nodes []Node) Identity {
 		add(claim.Annotations[labels.ClusterID], "PersistentVolumeClaim ", claim.Name)
 	}
 	for _, pool := range o.Pools {
-		add(pool.Status.ClusterID, "the status of KafkaNodePool ", pool.Name)
+		_, id := OfPoolStatus(kafka, pool)
+		add(id, "the status of KafkaNodePool ", pool.Name)
 	}
 	add(kafka.Status.ClusterID, "the status of the Kafka", "")
 	add(kafka.Annotations[labels.ClusterID], "annotation ", labels.ClusterID)
@@ -56,7 +57,8 @@ func identify(kafka *kafkav1beta2.Kafka, o *Objects, nodes []Node) Identity {
 		sources = append(sources, fmt.Sprintf("%s in %s", id, at.text()))
 	}
 	slices.Sort(sources)
-	return Identity{Mismatch: transitions.Problemf("ClusterIDMismatch", "the cluster id is %s", strings.Join(sources, ", "))}
+	return Identity{Mismatch: transitions.Problemf("ClusterIDMismatch", "the cluster id is %s: only one of them can be that of this cluster's data. Remove the others from the objects that have them (of a status: kubectl edit --subresource=status), "+
+		"or these objects if they are of another cluster; nothing is changed until then", strings.Join(sources, ", "))}
 }
 
 // source of a cluster id: the kind of the object and its name.

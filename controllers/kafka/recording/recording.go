@@ -58,7 +58,8 @@ func chosen(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.N
 		return false
 	}
 	if pool := v.Pool(n.Pool); pool != nil {
-		return slices.Contains(pool.Status.NodeIDs, n.ID)
+		ids, _ := observation.OfPoolStatus(kafka, pool)
+		return slices.Contains(ids, n.ID)
 	}
 	return !AwaitsPool(kafka, v, n)
 }

@@ -16,10 +16,10 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// PoolsCommitted reports whether the statuses of all pools contain every existing id.
-func PoolsCommitted(v *observation.Snapshot) bool {
+// PoolsCommitted reports whether the statuses of all pools, written for this cluster, contain every existing id.
+func PoolsCommitted(k *kafkav1beta2.Kafka, v *observation.Snapshot) bool {
 	for _, pool := range v.Objects.Pools {
-		if len(missing(pool.Status.NodeIDs, existing(v, pool.Name))) > 0 {
+		if ids, _ := observation.OfPoolStatus(k, pool); len(missing(ids, existing(v, pool.Name))) > 0 {
 			return false
 		}
 	}
@@ -50,6 +50,7 @@ func missing(have, want []int32) []int32 {
 // OfPool returns the desired status of a pool. It shares lists with the status that the pool has.
 func OfPool(k *kafkav1beta2.Kafka, v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool, adding bool) *kafkav1beta2.KafkaNodePoolStatus {
 	s := pool.Status
+	s.NodeIDs, s.ClusterID = observation.OfPoolStatus(k, pool)
 	s.NodeIDs = withoutReleased(s.NodeIDs, v)
 	present := existing(v, pool.Name)
 	more := missing(s.NodeIDs, present)

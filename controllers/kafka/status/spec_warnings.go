@@ -86,7 +86,8 @@ const longestID = len("--2147483647")
 func (w warned) names(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) {
 	for _, pool := range pools {
 		highest := int32(0)
-		for _, id := range pool.Status.NodeIDs {
+		ids, _ := observation.OfPoolStatus(kafka, pool)
+		for _, id := range ids {
 			highest = max(highest, id)
 		}
 		if len(kafka.Name)+len(pool.Name)+longestID <= longestHost {
