@@ -2,14 +2,19 @@ package kafka
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 
+	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // relabel sets the role labels of a pod as a user does; nil removes them.
@@ -76,5 +81,33 @@ func TestRepairRestoresEntryWithRunningRoles(t *testing.T) {
 		if diff := cmp.Diff(observation.Roles{Controller: true}.Labels(), got); diff != "" {
 			t.Errorf("roles of the entry of %s (-want +got):\n%s", pod.Name, diff)
 		}
+	}
+}
+
+// A pool that loses the role of its voters keeps all of them: the nodes that it declares less are in the static quorum.
+func TestPoolWithoutTheRoleOfItsVotersKeepsThem(t *testing.T) {
+	for name, replicas := range map[string]int32{"it shrinks": 1, "it gets no nodes": 0, "it grows": 3} {
+		t.Run(name, func(t *testing.T) {
+			w := started(t, nil, declaredPool("controllers", 1, roleController), declaredPool("dual", 2, roleController, roleBroker), declaredPool("workers", 2, roleBroker))
+			before := w.nodes(labels.ControllerRole, "true")
+			w.edit("dual", func(p *kafkav1beta2.KafkaNodePool) {
+				p.Spec.Roles, p.Spec.Replicas = []kafkav1beta2.NodeRole{roleBroker}, replicas
+			})
+			w.run(40)
+			if diff := cmp.Diff(before, w.nodes(labels.ControllerRole, "true")); diff != "" {
+				t.Errorf("controllers (-want +got):\n%s", diff)
+			}
+			for i := range w.snapshot(false).Nodes {
+				if n := &w.snapshot(false).Nodes[i]; !n.Wanted || n.Record.Leaving {
+					t.Errorf("%s is not desired any more", n.PodName)
+				}
+			}
+			if meta.IsStatusConditionTrue(w.cluster().Status.Conditions, lifecycle.Ready) {
+				t.Error("the cluster is Ready")
+			}
+			if diff := cmp.Diff(true, slices.Contains(w.warnings(), nodeids.ReasonFrozen)); diff != "" {
+				t.Errorf("warning %s (-want +got):\n%s", nodeids.ReasonFrozen, diff)
+			}
+		})
 	}
 }

@@ -36,7 +36,7 @@ func (d *deriver) pools() []nodeids.Pool {
 		if pool.DeletionTimestamp != nil {
 			p.Replicas = 0
 		}
-		if started && p.Controllers {
+		if started && (p.Controllers || d.wereControllers(pool.Name)) {
 			p.Frozen = transitions.Problemf(nodeids.ReasonFrozen, "the controllers of a cluster that was started are its voters, and a static quorum cannot change them")
 		}
 		for i := range d.nodes {
@@ -56,6 +56,11 @@ func (d *deriver) pools() []nodeids.Pool {
 		out = append(out, p)
 	}
 	return out
+}
+
+// wereControllers reports whether a node of the pool runs or has run as a controller: it remains a voter if its pool loses the role.
+func (d *deriver) wereControllers(pool string) bool {
+	return slices.ContainsFunc(d.nodes, func(n Node) bool { return n.Pool == pool && n.WasController() })
 }
 
 // remembered returns ids that no new node gets: those of nodes of deleted pools, and those in the statuses of the cluster.
