@@ -39,6 +39,13 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 				v.Identity.Mismatch = transitions.Problemf("ClusterIDMismatch", "two ids")
 			}, wantSpecError: "two ids",
 		},
+		"the initial heap exceeds the maximum": {
+			pools: []*kafkav1beta2.KafkaNodePool{broker},
+			change: func(k *kafkav1beta2.Kafka, _ *observation.Snapshot) {
+				k.Spec.Kafka.JvmOptions = &kafkav1beta2.JvmOptions{Xms: "2g", Xmx: "1g"}
+			},
+			wantSpecError: "no pod is changed, because spec.kafka.jvmOptions has -Xms 2g, which exceeds -Xmx 1g, and Java does not start with it. Lower -Xms or raise -Xmx",
+		},
 		"a template cannot be decoded": {
 			pools: []*kafkav1beta2.KafkaNodePool{broker},
 			change: func(k *kafkav1beta2.Kafka, _ *observation.Snapshot) {

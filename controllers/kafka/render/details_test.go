@@ -76,31 +76,6 @@ func TestEntryImages(t *testing.T) {
 	}
 }
 
-func TestHeapOptions(t *testing.T) {
-	memory := func(text string) corev1.ResourceList {
-		return corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(text)}
-	}
-	for name, tc := range map[string]struct {
-		jvm       *kafkav1beta2.JvmOptions
-		resources corev1.ResourceRequirements
-		want      string
-	}{
-		"nothing is said":           {},
-		"both":                      {jvm: &kafkav1beta2.JvmOptions{Xms: "256m", Xmx: "512m"}, resources: corev1.ResourceRequirements{Limits: memory("8Gi")}, want: "-Xms256m -Xmx512m"},
-		"the most alone":            {jvm: &kafkav1beta2.JvmOptions{Xmx: "512m"}, want: "-Xms512m -Xmx512m"},
-		"the start alone":           {jvm: &kafkav1beta2.JvmOptions{Xms: "512m"}, want: "-Xms512m"},
-		"half of the limit":         {resources: corev1.ResourceRequirements{Limits: memory("2Gi"), Requests: memory("1Gi")}, want: "-Xms1024m -Xmx1024m"},
-		"half of the request":       {resources: corev1.ResourceRequirements{Requests: memory("1Gi")}, want: "-Xms512m -Xmx512m"},
-		"never less than it starts": {resources: corev1.ResourceRequirements{Limits: memory("32Mi")}, want: "-Xms64m -Xmx64m"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := heapOptions(tc.jvm, tc.resources); got != tc.want {
-				t.Errorf("heap %q, want %q", got, tc.want)
-			}
-		})
-	}
-}
-
 // The revision changes with everything that the pod is made from, and with nothing else.
 func TestEntryRevision(t *testing.T) {
 	base := func(t *testing.T) Input { return example(t, persistent) }

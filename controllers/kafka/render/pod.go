@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -149,10 +150,6 @@ func (c *Cluster) kafkaContainer(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, 
 	if resources == nil {
 		resources = c.in.Spec.Kafka.Resources
 	}
-	jvm := pool.JvmOptions
-	if jvm == nil {
-		jvm = c.in.Spec.Kafka.JvmOptions
-	}
 	container := corev1.Container{
 		Name: "kafka", Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
 		Command: []string{startScript, configPath + "/" + fileServer},
@@ -171,7 +168,7 @@ func (c *Cluster) kafkaContainer(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, 
 	if resources != nil {
 		container.Resources = corev1.ResourceRequirements{Requests: resources.Requests, Limits: resources.Limits}
 	}
-	if heap := heapOptions(jvm, container.Resources); heap != "" {
+	if heap := heapOptions(cmp.Or(pool.JvmOptions, c.in.Spec.Kafka.JvmOptions), container.Resources); heap != "" {
 		container.Env = append(container.Env, corev1.EnvVar{Name: "KAFKA_HEAP_OPTS", Value: heap})
 	}
 	port := int32(PortControl)
@@ -201,32 +198,6 @@ func (c *Cluster) ports(n *Node) []corev1.ContainerPort {
 		out = append(out, corev1.ContainerPort{Name: "tcp-" + l.Name, ContainerPort: l.Port, Protocol: corev1.ProtocolTCP})
 	}
 	return out
-}
-
-// heapOptions returns the options of the Java heap: the user's, else half of the container's memory; empty for the default of
-// Kafka's script.
-func heapOptions(jvm *kafkav1beta2.JvmOptions, resources corev1.ResourceRequirements) string {
-	start, most := "", ""
-	if jvm != nil {
-		start, most = jvm.Xms, jvm.Xmx
-	}
-	memory, known := resources.Limits[corev1.ResourceMemory]
-	if !known {
-		memory, known = resources.Requests[corev1.ResourceMemory]
-	}
-	if most == "" && known {
-		most = fmt.Sprintf("%dm", max(memory.Value()/2>>20, 64))
-	}
-	switch {
-	case most == "" && start == "":
-		return ""
-	case most == "":
-		return "-Xms" + start
-	case start == "":
-		return "-Xms" + most + " -Xmx" + most
-	default:
-		return "-Xms" + start + " -Xmx" + most
-	}
 }
 
 func hardened() *corev1.SecurityContext {
