@@ -33,7 +33,7 @@ type Disruptor struct {
 }
 
 // Disrupt calls take, which removes the pod of a node, if all other nodes of its cluster are available in a live observation. It
-// returns ErrWait if one is not, if Kafka does not answer, or if the cluster of the pod does not exist.
+// returns ErrWait if one is not, if Kafka does not answer, or if the cluster of the pod is paused or does not exist.
 func (d *Disruptor) Disrupt(ctx context.Context, pod *corev1.Pod, take func() error) error {
 	name := client.ObjectKey{Namespace: pod.Namespace, Name: pod.Labels[labels.Cluster]}
 	id, ok := observation.IDFrom(pod.Name, name.Name, pod.Labels[labels.Pool])
@@ -46,6 +46,9 @@ func (d *Disruptor) Disrupt(ctx context.Context, pod *corev1.Pod, take func() er
 			return fmt.Errorf("taking pod %s away: %w: its Kafka %s does not exist", pod.Name, lifecycle.ErrWait, name)
 		}
 		return fmt.Errorf("reading Kafka %s before pod %s is taken away: %w", name, pod.Name, err)
+	}
+	if lifecycle.IsPaused(cluster, labels.Pause) {
+		return fmt.Errorf("taking pod %s away: %w: its Kafka %s is paused", pod.Name, lifecycle.ErrWait, name)
 	}
 	request := func() (lifecycle.Availability, error) { return d.availability(ctx, cluster, pod) }
 	return d.DisruptionLocks.Disrupt(ctx, d.Clock, cluster.UID, Target(id), request, take)
