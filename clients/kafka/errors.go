@@ -18,6 +18,7 @@ const (
 	CodeNotController              int16 = 41
 	CodeInvalidReplicaAssignment   int16 = 39
 	CodeInvalidRequest             int16 = 42
+	CodeKafkaStorageError          int16 = 56
 	CodeNoReassignmentInProgress   int16 = 85
 	CodeInvalidUpdateVersion       int16 = 95
 	CodeBrokerIDNotRegistered      int16 = 102

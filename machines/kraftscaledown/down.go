@@ -1,6 +1,8 @@
 package kraftscaledown
 
 import (
+	"slices"
+
 	"github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
@@ -22,33 +24,46 @@ func (f *Facts) neverStarted(n *Node) bool {
 	return n.Unused && known && brokers.FencingReported && !found
 }
 
-// another reports whether another broker that leaves answers, and can be drained or removed.
+// faulty reports whether the broker answers that it cannot read one of its log directories: a replica in it may be the only one of its
+// partition.
+func (f *Facts) faulty(n *Node) bool {
+	all, _ := f.LogDirs.Get()
+	return slices.ContainsFunc(all[n.ID].Dirs, func(d kafka.LogDir) bool { return d.Error != nil })
+}
+
+// hindered reports whether the drain of the broker may never end: it is down, or a directory of it cannot be read.
+func (f *Facts) hindered(n *Node) bool { return f.down(n) || f.faulty(n) }
+
+// another reports whether another broker that leaves answers, and can be drained, of which nothing hinders the drain, or removed.
 func (f *Facts) another(id int32) bool {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		if n.ID == id || n.Wanted || !n.Runs || f.down(n) {
 			continue
 		}
-		if f.drains(n) && f.unassigned(n).Answer == transitions.No || n.Draining == 0 && f.empty(n).Answer == transitions.Yes {
+		if f.drains(n) && !f.faulty(n) && f.unassigned(n).Answer == transitions.No || n.Draining == 0 && f.empty(n).Answer == transitions.Yes {
 			return true
 		}
 	}
 	return false
 }
 
-// otherFirst ends the drain of a broker that is down if another one would wait for it: a move off a partition that has its only replica
-// on the broker does not end before the broker runs again.
+// otherFirst ends the drain of a broker that is down, or has a directory that cannot be read, if another one would wait for it: a move off
+// a partition that has its only replica there does not end before it can be read again.
 var otherFirst = guard{
-	Name: "another-broker-first", Doc: "the selected broker is down, and another broker that leaves answers, and can be drained or removed",
-	Needs: []transitions.Need{roll.NeedBrokers, roll.NeedPartitions, NeedLogDirs}, Expected: "a broker that answers",
+	Name: "another-broker-first", Doc: "the selected broker is down or cannot read a log directory, and another broker that leaves can be drained or removed",
+	Needs: []transitions.Need{roll.NeedBrokers, roll.NeedPartitions, NeedLogDirs}, Expected: "a broker that answers and reads its directories",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.node(m.Node)
-		if n == nil || !n.Down {
-			return transitions.Deny(f.name(m.Node) + " is not down")
+		if n == nil {
+			return transitions.Deny("the node does not exist")
 		}
-		if _, known := f.Brokers.Get(); !known {
+		if _, known := f.Brokers.Get(); n.Down && !known {
 			return f.Brokers.Gap()
 		}
-		return transitions.If(f.down(n) && f.another(n.ID), f.name(m.Node)+" is alive, or no other broker can be drained or removed first")
+		if _, known := f.LogDirs.Get(); !known && !f.down(n) {
+			return f.LogDirs.Gap()
+		}
+		return transitions.If(f.hindered(n) && f.another(n.ID), "nothing hinders the drain of "+f.name(m.Node)+", or no other broker can be drained or removed first")
 	},
 }

@@ -103,10 +103,10 @@ func pickDrainOver(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 }
 
 // drainable chooses the broker whose replicas are moved next: the one whose drain was begun, else the first in the order of removal
-// that holds replicas, one that is down after those that answer. pickDrainable evaluates it.
+// that holds replicas, one whose drain may never end after the others. pickDrainable evaluates it.
 var drainable = guard{
 	Name: "broker-to-drain", Doc: "a drain is requested, a broker that leaves holds replicas, and the brokers that stay can keep the replication factor of every topic",
-	Needs: []transitions.Need{roll.NeedBrokers, roll.NeedPartitions, NeedMoves}, Expected: "a broker to drain",
+	Needs: []transitions.Need{roll.NeedBrokers, roll.NeedPartitions, NeedLogDirs, NeedMoves}, Expected: "a broker to drain",
 }
 
 func pickDrainable(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
@@ -123,7 +123,7 @@ func pickDrainable(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 		switch v := f.unassigned(n); {
 		case v.Answer == transitions.Unknown:
 			verdict = v
-		case v.Answer == transitions.No && (first == nil || f.down(first) && !f.down(n)):
+		case v.Answer == transitions.No && (first == nil || f.hindered(first) && !f.hindered(n)):
 			first = n
 		}
 	}

@@ -89,6 +89,11 @@ func domainDrained(now time.Time) domain.Dimension[Facts] {
 		domain.Value[Facts]{Name: "brokers 3 and 4 leave", Set: func(f *Facts) {
 			f.Wanted = []int32{0, 1, 2}
 			f.Nodes = []Node{{ID: 4, Pod: domainPod(4), Runs: true, Draining: 2}, {ID: 3, Pod: domainPod(3), Runs: true}}
+		}}, domain.Value[Facts]{Name: "brokers 3 and 4 leave, and a directory of broker 4 cannot be read", Set: func(f *Facts) {
+			f.Wanted = []int32{0, 1, 2}
+			f.Nodes = []Node{{ID: 4, Pod: domainPod(4), Runs: true, Draining: 2}, {ID: 3, Pod: domainPod(3), Runs: true}}
+			dirs, _ := f.LogDirs.Get()
+			dirs[4] = kafka.LogDirs{Broker: 4, Dirs: []kafka.LogDir{{Path: "/data", Error: &kafka.Refused{Code: kafka.CodeClusterAuthorizationFailed}}}}
 		}})
 }
 

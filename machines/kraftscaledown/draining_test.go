@@ -116,6 +116,8 @@ func draining() []row {
 		free(waiting, "a node that was drained cannot come back and holds replicas", of(drain, lost, partition(3, 2)), waits(nil, "broker-empty")),
 
 		free(waiting, "a broker that answers is drained before one that is down", of(drain, down(4, 0), runs(3), partition(4, 2), partition(3, 2)), to("drain-requested", cordoning, 3)),
+		free(waiting, "a broker is drained before one whose disk has failed", of(drain, runs(4), runs(3), partition(4, 2), partition(3, 2), dirs(failed, 4)), to("drain-requested", cordoning, 3)),
+		free(waiting, "a broker whose disk has failed is drained after the others", of(drain, runs(4), partition(4, 2), dirs(failed, 4)), to("drain-requested", cordoning, 4)),
 		free(waiting, "a broker that is down is drained after the others", of(drain, down(4, 0), partition(4, 2)), to("drain-requested", cordoning, 4)),
 		free(waiting, "a broker that is down was drained", of(drain, down(3, 0)), to("broker-empty", kraftscaledown.StoppingNode, 3)),
 		free(waiting, "a broker that is down holds nothing by the metadata, and no drain is requested", of(down(3, 0)), waits(nil, "broker-empty")),
@@ -177,6 +179,13 @@ func draining() []row {
 		in(state, "the broker is down, and another one as well", of(drain, down(3, 2), down(4, 0), partition(3, 2), holds(4, 1)), waits(move(1, 0), "selected-broker-empty")),
 		in(state, "the broker may be down, and the registrations cannot be read", of(drain, down(3, 2), runs(4), partition(3, 2), holds(4, 1), brokersSilent), waits(nil, "selected-broker-empty")),
 		in(state, "the broker is down, and another one is desired", of(drain, down(3, 2), with(node{ID: 4, Wanted: true, Runs: true, Stopped: true}), partition(3, 2), holds(4, 1)), waits(move(1, 0), "selected-broker-empty")),
+		in(state, "the broker answers, and its disk has failed, and nothing is left on it", of(drain, drained(3), dirs(failed, 3)), to("drained", ending, 3)),
+		in(state, "a directory cannot be read, and another broker is to be drained", of(drain, drained(3), dirs(forbidden, 3), runs(4), holds(4, 1)), to("drain-deferred", ending, 3)),
+		in(state, "a disk has failed, and another broker is to be drained", of(drain, drained(3), partition(3, 2), dirs(failed, 3), runs(4), holds(4, 1)), to("drain-deferred", ending, 3)),
+		in(state, "a directory cannot be read, and another broker is empty", of(drain, drained(3), dirs(forbidden, 3), runs(4), empty(4)), to("drain-deferred", ending, 3)),
+		in(state, "a directory cannot be read, and another broker has such a one as well", of(drain, drained(3), dirs(forbidden, 3, 4), runs(4), holds(4, 1)), waits(nil, "selected-broker-empty")),
+		in(state, "a directory cannot be read, and no other broker leaves", of(drain, drained(3), dirs(forbidden, 3)), waits(nil, "selected-broker-empty")),
+		in(state, "the disks cannot be read, and another broker is to be drained", of(drain, drained(3), dirsSilent, runs(4), holds(4, 1)), waits(nil, "selected-broker-empty")),
 		in(state, "the broker answers, and another one is to be drained", of(drain, drained(3), runs(4), partition(3, 2), holds(4, 1), cordoned(3, true)), waits(move(1, 0), "selected-broker-empty")),
 		in(state, "the drain of a broker that is down is not requested any more", of(down(3, 2), partition(3, 2)), to("drain-withdrawn", ending, 3)),
 

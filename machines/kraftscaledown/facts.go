@@ -139,7 +139,8 @@ func (f *Facts) skips() bool { return f.SkipCheck && !f.Drain }
 func (f *Facts) unsettled() bool { return f.InFlight.Until.After(f.Now) }
 
 // empty reports whether the broker holds no replica, by the metadata and by its own directories. What may not be read is unknown,
-// never empty. Only the metadata shows that a broker that is down was drained, or that one that never started holds nothing.
+// never empty. Only the metadata shows that a broker that is down was drained, or that one that never started holds nothing. Nor can a
+// directory be read that the broker has taken offline after an error of its disk: the metadata lists the replicas in it.
 func (f *Facts) empty(n *Node) transitions.Verdict {
 	if f.skips() {
 		return transitions.Allow()
@@ -156,8 +157,9 @@ func (f *Facts) empty(n *Node) transitions.Verdict {
 	dirs, answered := all[n.ID]
 	for _, d := range dirs.Dirs {
 		switch {
+		case d.Error != nil && d.Error.Code == kafka.CodeKafkaStorageError:
 		case d.Error != nil:
-			return transitions.Verdict{Observed: fmt.Sprintf("%s cannot read its directory %s: %s", n.Pod, d.Path, d.Error.Error())}
+			return transitions.Verdict{Observed: fmt.Sprintf("%s cannot read its directory %s: %s. %s", n.Pod, d.Path, d.Error.Error(), unreadableRemedy)}
 		case d.Replicas > 0:
 			return transitions.Deny(fmt.Sprintf("%s still has %d replicas on its disks%s", n.Pod, d.Replicas, f.first(n.ID)))
 		}
@@ -167,6 +169,9 @@ func (f *Facts) empty(n *Node) transitions.Verdict {
 	}
 	return transitions.Allow()
 }
+
+// unreadableRemedy is what a user can do about a directory that cannot be read.
+const unreadableRemedy = "Repair it, or grant the operator the right to describe it. To remove the broker without this evidence, set strimzi.io/skip-broker-scaledown-check and no detent.dev/drain"
 
 // unassigned reports whether no partition has a replica on the broker, by the metadata.
 func (f *Facts) unassigned(n *Node) transitions.Verdict {

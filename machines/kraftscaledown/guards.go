@@ -83,7 +83,7 @@ func (f *Facts) gone() (ids []int32, otherwise transitions.Verdict) {
 
 // anyEmpty chooses the first broker, in the order of removal, that is known to be empty. pickEmpty evaluates it.
 var anyEmpty = guard{
-	Name: "broker-empty", Doc: "a broker that leaves holds no replica, by the metadata of all partitions and by its own log directories, unless it is down and was drained or never started", Needs: evidence(),
+	Name: "broker-empty", Doc: "a broker that leaves holds no replica, by the metadata of all partitions and by its own log directories, except those offline by an error of their disk, unless it is down and was drained or never started", Needs: evidence(),
 	Expected: "a broker that leaves to hold no replica; move its replicas, or set detent.dev/drain or strimzi.io/skip-broker-scaledown-check",
 }
 
@@ -115,7 +115,7 @@ var leaving = guard{
 }
 
 var selectedEmpty = guard{
-	Name: "selected-broker-empty", Doc: "the selected broker holds no replica, by the metadata of all partitions and by its own log directories, unless it is down and was drained or never started", Needs: evidence(),
+	Name: "selected-broker-empty", Doc: "the selected broker holds no replica, by the metadata of all partitions and by its own log directories, except those offline by an error of their disk, unless it is down and was drained or never started", Needs: evidence(),
 	Expected: "the selected broker to hold no replica",
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.node(m.Node)

@@ -77,6 +77,20 @@ func dirs(d kafka.LogDir, ids ...int32) change {
 	}
 }
 
+// Directories that a broker cannot read: one whose disk has failed, and one that the operator may not describe.
+var (
+	failed    = kafka.LogDir{Path: "/data", Error: &kafka.Refused{Code: kafka.CodeKafkaStorageError, Name: "KAFKA_STORAGE_ERROR"}}
+	forbidden = kafka.LogDir{Path: "/data", Error: &kafka.Refused{Code: kafka.CodeClusterAuthorizationFailed, Name: "CLUSTER_AUTHORIZATION_FAILED"}}
+)
+
+// alsoDir makes a broker report one more directory before the others.
+func alsoDir(id int32, d kafka.LogDir) change {
+	return func(f *facts) {
+		all, _ := f.LogDirs.Get()
+		all[id] = kafka.LogDirs{Broker: id, Dirs: append([]kafka.LogDir{d}, all[id].Dirs...)}
+	}
+}
+
 // holds gives a broker replicas in the metadata.
 func holds(id int32, replicas int) change {
 	return func(f *facts) {
@@ -160,11 +174,13 @@ func emptying() []row {
 	goes := func(name, event, to string, id int32, f facts) row {
 		return row{Name: "awaiting empty: " + name, State: state, Facts: f, Want: want{Event: event, To: to, Data: hand(id)}}
 	}
-	faulty := kafka.LogDir{Path: "/data", Error: &kafka.Refused{Code: 56, Name: "KAFKA_STORAGE_ERROR"}}
 	return []row{
 		stays("the metadata lists replicas on the broker", of(runs(3), holds(3, 2), empty(3))),
 		stays("the disks hold a replica that the metadata does not list", of(runs(3), dirs(kafka.LogDir{Path: "/data", Replicas: 1, First: []string{"orders-0"}}, 3))),
-		stays("a directory cannot be read", of(runs(3), dirs(faulty, 3))),
+		stays("a directory cannot be read", of(runs(3), dirs(forbidden, 3))),
+		stays("a disk has failed, and the metadata lists replicas on the broker", of(runs(3), holds(3, 2), dirs(failed, 3))),
+		stays("a disk has failed, and another one holds a replica", of(runs(3), dirs(kafka.LogDir{Path: "/data-1", Replicas: 1}, 3), alsoDir(3, failed))),
+		goes("a disk has failed, and the metadata lists no replica on the broker", "broker-empty", kraftscaledown.StoppingNode, 3, of(runs(3), dirs(failed, 3))),
 		stays("the broker does not report its disks", of(runs(3))),
 		stays("the disks cannot be read", of(runs(3), dirsSilent)),
 		stays("the partitions cannot be read", of(runs(3), empty(3), partitionsSilent)),
