@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,9 +13,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
@@ -169,4 +172,23 @@ func (r *rig) budgetShows(healthy, desired int32) {
 	budget.Status.CurrentHealthy, budget.Status.DesiredHealthy = healthy, desired
 	r.must(r.client.Status().Update(r.t.Context(), budget))
 	r.written()
+}
+
+// The status of a Kafka shows why the API server refuses its pods, and nothing of it once they exist.
+func TestStatusShowsRefusedPods(t *testing.T) {
+	w := newWorld(declared(t, func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Version = "4.3.1" }, declaredPool("dual", 3, roleController, roleBroker)))
+	w.deny = func(verb string, o client.Object) error {
+		if _, is := o.(*corev1.Pod); is && verb == "create" {
+			return fmt.Errorf("pods %q is forbidden: exceeded quota: small", o.GetName())
+		}
+		return nil
+	}
+	w.run(30)
+	const want = `my-cluster-dual-0 (cannot be created: pods "my-cluster-dual-0" is forbidden: exceeded quota: small), my-cluster-dual-1 (cannot be created: `
+	contains(t, meta.FindStatusCondition(w.cluster().Status.Conditions, lifecycle.Ready).Message, want)
+	w.deny, w.errs = nil, nil
+	w.rest(80)
+	if got := w.snapshot(false).Node(0).Pod.Trouble; got != nil {
+		t.Errorf("the pod exists, and has trouble: %s", got.Message)
+	}
 }

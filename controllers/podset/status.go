@@ -13,9 +13,6 @@ import (
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 )
 
-// PodsMade is the condition that reports why a pod could not be created. It is absent while every pod could be.
-const PodsMade = "PodsMade"
-
 // show writes the status if it changed, with the error that prevents the creation of pods. It postpones the write while a restart
 // is replacing an entry, to avoid a conflict with that write. It returns the delay until it can write.
 func (r *Reconciler) show(ctx context.Context, set *corev1beta2.StrimziPodSet, f *findings, trouble error) (time.Duration, error) {
@@ -50,7 +47,7 @@ func (r *Reconciler) conditions(set *corev1beta2.StrimziPodSet, trouble error) [
 		text = strings.ToValidUTF8(text[:longestMessage], "") + "…"
 	}
 	c := metav1.Condition{
-		Type: PodsMade, Status: metav1.ConditionFalse, Reason: "Refused", Message: text, ObservedGeneration: set.Generation,
+		Type: corev1beta2.PodsMade, Status: metav1.ConditionFalse, Reason: "Refused", Message: text, ObservedGeneration: set.Generation,
 		LastTransitionTime: metav1.NewTime(r.Clock.Now().UTC().Truncate(time.Second)),
 	}
 	for _, old := range set.Status.Conditions {

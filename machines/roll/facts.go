@@ -29,6 +29,7 @@ const (
 
 // Reasons why a pod does not become ready.
 const (
+	PodRefused          transitions.Reason = "PodRefused"
 	PodFailed           transitions.Reason = "PodFailed"
 	Unschedulable       transitions.Reason = "Unschedulable"
 	ImagePullFailed     transitions.Reason = "ImagePullFailed"
@@ -58,8 +59,8 @@ type Node struct {
 	NeverStarted bool
 	// StartedAt is when the pod's process started; zero if it has not.
 	StartedAt time.Time
-	// Trouble is why the pod cannot start or keeps failing (unschedulable, image pull, crash loop), with the process's last log
-	// lines. Nil if neither is known.
+	// Trouble is why the pod cannot be created, cannot start or keeps failing (quota, unschedulable, image pull, crash loop), with the
+	// process's last log lines. Nil if neither is known.
 	Trouble *transitions.Problem
 	// Held is why the node must not be restarted although its pod may be down: something is lost with the pod. Nil if nothing is.
 	Held *transitions.Problem

@@ -31,6 +31,7 @@ func (d *deriver) derive() {
 	d.fromPodSets()
 	d.fromPods()
 	d.fromConfigMaps()
+	d.refusedPods()
 	d.fromClaims()
 	d.fromPools()
 	d.judge()

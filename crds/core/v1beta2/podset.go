@@ -123,6 +123,9 @@ func (e PodEntry) Pod() (*corev1.Pod, error) {
 	return pod, nil
 }
 
+// PodsMade is the condition of a StrimziPodSet that reports why pods could not be created, a line for each. It is absent while every pod could be.
+const PodsMade = "PodsMade"
+
 // StrimziPodSetStatus is the observed state of a pod set.
 type StrimziPodSetStatus struct {
 	// ObservedGeneration is the newest generation of the spec that has been reconciled.

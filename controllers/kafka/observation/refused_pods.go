@@ -1,0 +1,41 @@
+package observation
+
+import (
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// refusedPods sets the trouble of nodes with an entry and without a pod: why the API server refused to create the pod, such as a quota, as
+// the status of the StrimziPodSet shows it.
+func (d *deriver) refusedPods() {
+	for i := range d.nodes {
+		n := &d.nodes[i]
+		if !n.Entry.Exists || n.Pod.Exists {
+			continue
+		}
+		if set := Named(d.snapshot.Objects.PodSets, render.PodSetName(d.kafka.Name, n.Pool)); set != nil {
+			n.Pod.Trouble = refusalOf(set, n.PodName)
+		}
+	}
+}
+
+// refusalOf returns why the pod could not be created; nil if the status of its set names no reason for this pod.
+func refusalOf(set *corev1beta2.StrimziPodSet, pod string) *transitions.Problem {
+	c := meta.FindStatusCondition(set.Status.Conditions, corev1beta2.PodsMade)
+	if c == nil || c.Status != metav1.ConditionFalse {
+		return nil
+	}
+	for line := range strings.SplitSeq(c.Message, "\n") { // an error for each pod
+		if _, cause, found := strings.Cut(line, "/"+pod+": "); found {
+			return shortProblem(roll.PodRefused, "cannot be created: %s", cause)
+		}
+	}
+	return nil
+}
