@@ -15,7 +15,7 @@ import (
 const (
 	// NeedMoves are the partitions of the brokers that leave, and all reassignments in progress.
 	NeedMoves transitions.Need = "moves"
-	// NeedCordons are the cordons of the brokers that leave or are drained, as each reports its own.
+	// NeedCordons are the cordons of the brokers that leave or are drained, and of those that may get their replicas, as each reports its own.
 	NeedCordons transitions.Need = "cordons"
 )
 
@@ -45,11 +45,13 @@ func (f *Facts) cordoned(n *Node) transitions.Verdict {
 	return transitions.If(set, n.Pod+" is not cordoned")
 }
 
-// input of the planner for the replicas of these brokers. A desired broker that is fenced gets no replica now.
+// input of the planner for the replicas of these brokers. A desired broker that is fenced gets no replica now,
+// and one that is cordoned only if no other can.
 func (f *Facts) input(of ...int32) *drain.Input {
 	moves, _ := f.Moves.Get()
 	brokers, _ := f.Brokers.Get()
 	partitions, _ := f.Partitions.Get()
+	cordons, _ := f.Cordons.Get()
 	in := &drain.Input{Racks: map[int32]string{}, Moving: moves.Moving}
 	for i := range f.Nodes {
 		if !f.Nodes[i].Wanted {
@@ -61,7 +63,7 @@ func (f *Facts) input(of ...int32) *drain.Input {
 			in.Racks[b.ID] = b.Rack
 		}
 		if slices.Contains(f.Wanted, b.ID) && b.Fencing != kafka.Fenced {
-			in.Staying = append(in.Staying, drain.Broker{ID: b.ID, Rack: b.Rack, Replicas: partitions.Replicas[b.ID]})
+			in.Staying = append(in.Staying, drain.Broker{ID: b.ID, Rack: b.Rack, Replicas: partitions.Replicas[b.ID], Cordoned: cordons[b.ID]})
 		}
 	}
 	for _, r := range moves.Replicas {
@@ -245,7 +247,7 @@ var cordon = &machines.Action[Facts, roll.Data, Effect]{
 
 var moveReplicas = &machines.Action[Facts, roll.Data, Effect]{
 	Name: "move-replicas", Doc: "requests the next moves of replicas to brokers that stay",
-	Needs:        []transitions.Need{roll.NeedBrokers, roll.NeedPartitions, NeedMoves},
+	Needs:        []transitions.Need{roll.NeedBrokers, roll.NeedPartitions, NeedCordons, NeedMoves},
 	Precondition: cordonSet, OnPreconditionFailed: AwaitingEmpty, ResolvedBy: roll.NeedPartitions, Acquires: []string{heldDrain},
 	Effects: func(f *Facts, m roll.Data) []Effect {
 		_, brokers := f.Brokers.Get()

@@ -191,7 +191,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			{Name: roll.NeedPartitions, MaxAge: evidenceAge, Doc: "the number of replicas on each broker (Metadata)"},
 			{Name: kafkaversion.NeedFeatures, Doc: "the finalized metadata level, from which brokers can be cordoned (ApiVersions)"},
 			{Name: NeedMoves, Doc: "the partitions of the brokers that leave, and all reassignments in progress (Metadata, ListPartitionReassignments)"},
-			{Name: NeedCordons, Doc: "the cordons of the brokers that leave or are drained (DescribeConfigs)"},
+			{Name: NeedCordons, Doc: "the cordons of the brokers that leave or are drained, and of those that may get their replicas (DescribeConfigs)"},
 			{Name: NeedLogDirs, MaxAge: evidenceAge, Doc: "the replicas in the log directories of the brokers that leave (DescribeLogDirs)"},
 		},
 		Target: func(f *Facts) machines.Target { return machines.Target{To: f.target()} },

@@ -1,6 +1,7 @@
 package observation
 
 import (
+	"slices"
 	"time"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
@@ -17,6 +18,9 @@ func (v *Snapshot) removalQuestions(request lifecycle.ObserveRequest, ask func(t
 	if !dirs && !moves && !cordons {
 		return
 	}
+	if cordons {
+		v.targetQuestions(ask)
+	}
 	drained := false
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -25,7 +29,7 @@ func (v *Snapshot) removalQuestions(request lifecycle.ObserveRequest, ask func(t
 			continue
 		}
 		drained = drained || v.drained(n)
-		answers := n.Pod.Exists && n.RolesRunning.Broker
+		answers := n.answers()
 		if dirs && answers {
 			ask(kraftscaledown.NeedLogDirs, kafkaclient.Question{About: kafkaclient.AboutLogDirs, Broker: n.ID})
 		}
@@ -40,6 +44,21 @@ func (v *Snapshot) removalQuestions(request lifecycle.ObserveRequest, ask func(t
 		ask(kraftscaledown.NeedMoves, kafkaclient.Question{About: kafkaclient.AboutMoves})
 	}
 }
+
+// targetQuestions calls ask with the questions whether the brokers that stay are cordoned: they may get the replicas of a drain.
+func (v *Snapshot) targetQuestions(ask func(transitions.Need, kafkaclient.Question)) {
+	if !v.drains || !slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Removal() != Stays }) {
+		return
+	}
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Removal() == Stays && !n.remembered() && n.answers() {
+			ask(kraftscaledown.NeedCordons, kafkaclient.Question{About: kafkaclient.AboutConfigs, Broker: n.ID})
+		}
+	}
+}
+
+// answers reports whether a process that may answer runs as a broker.
+func (n *Node) answers() bool { return n.Pod.Exists && n.RolesRunning.Broker }
 
 // remembered reports whether the record says that the node was stopped or that its drain was begun.
 func (n *Node) remembered() bool { return n.Recorded && (n.Record.Stop || n.Record.Draining > 0) }

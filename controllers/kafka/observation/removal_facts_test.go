@@ -13,6 +13,36 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
+// While a drain works, the brokers that may get its replicas are asked whether they are cordoned. Without a drain only those that leave are.
+func TestSnapshotCordonQuestions(t *testing.T) {
+	node := func(id int32, r record.Record) Node {
+		r.Roles = []kafkav1beta2.NodeRole{kafkav1beta2.RoleBroker}
+		return Node{ID: id, Recorded: true, Record: r, Wanted: !r.Leaving, RolesWanted: Roles{Broker: !r.Leaving}, Pod: Pod{Exists: true}, RolesRunning: Roles{Broker: true}}
+	}
+	stays, leaves, controller := node(1, record.Record{}), node(3, record.Record{Leaving: true}), node(2, record.Record{})
+	controller.RolesRunning, controller.Record.Roles = Roles{Controller: true}, []kafkav1beta2.NodeRole{kafkav1beta2.RoleController}
+	for name, tc := range map[string]struct {
+		nodes  []Node
+		drains bool
+		want   []int32
+	}{
+		"no drain is requested":  {nodes: []Node{stays, controller, leaves}, want: []int32{3}},
+		"a drain is requested":   {nodes: []Node{stays, controller, leaves}, drains: true, want: []int32{1, 3}},
+		"a drain without a need": {nodes: []Node{stays, controller}, drains: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := &Snapshot{Nodes: tc.nodes, drains: tc.drains}
+			var got []int32
+			v.removalQuestions(lifecycle.ObserveRequest{Needs: []transitions.Need{kraftscaledown.NeedCordons}}, func(_ transitions.Need, q kafkaclient.Question) {
+				got = append(got, q.Broker)
+			})
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("brokers that are asked (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // A check of a blocked removal is repeated for days: it reads no moves of partitions unless there is a drain.
 func TestSnapshotRemovalQuestions(t *testing.T) {
 	node := func(r record.Record) Node {

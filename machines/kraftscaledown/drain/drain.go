@@ -23,6 +23,8 @@ type Broker struct {
 	Rack string
 	// Replicas is the number of replicas that it has.
 	Replicas int
+	// Cordoned is true if a user has cordoned it: it gets a replica only if no other broker can.
+	Cordoned bool
 }
 
 // Input is what Kafka reports.
@@ -63,7 +65,7 @@ func Refusal(in *Input) *transitions.Problem {
 // Moves returns the next moves, at most MaxMoving with those in progress. No moves mean that the moves in progress are to be awaited,
 // or that no replica is left that is not being moved. A partition keeps the replicas that stay, their order and its number of
 // replicas. Each replica that leaves is replaced by the broker whose rack has the fewest replicas of the partition, and of those by
-// the one with the fewest replicas.
+// the one with the fewest replicas. A broker that is cordoned comes after all others.
 func Moves(in *Input) []kafka.Move {
 	free := MaxMoving - in.Moving.Total
 	load := map[int32]int{}
@@ -144,6 +146,14 @@ func (in *Input) successor(replicas []int32, load map[int32]int) (int32, bool) {
 		return 0, false
 	}
 	return slices.MinFunc(candidates, func(a, b Broker) int {
-		return cmp.Or(cmp.Compare(inRack[a.Rack], inRack[b.Rack]), cmp.Compare(load[a.ID], load[b.ID]), cmp.Compare(a.ID, b.ID))
+		return cmp.Or(last(a.Cordoned)-last(b.Cordoned), cmp.Compare(inRack[a.Rack], inRack[b.Rack]), cmp.Compare(load[a.ID], load[b.ID]), cmp.Compare(a.ID, b.ID))
 	}).ID, true
+}
+
+// last orders what it is true of after the rest.
+func last(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
 }

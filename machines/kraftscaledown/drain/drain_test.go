@@ -46,6 +46,13 @@ func racked(in *drain.Input, racks map[int32]string) *drain.Input {
 	return in
 }
 
+func cordoned(in *drain.Input, ids ...int32) *drain.Input {
+	for i := range in.Staying {
+		in.Staying[i].Cordoned = slices.Contains(ids, in.Staying[i].ID)
+	}
+	return in
+}
+
 func moving(in *drain.Input, moves ...kafka.Reassignment) *drain.Input {
 	for _, m := range moves {
 		in.Moving.Add(m)
@@ -82,6 +89,13 @@ func TestMoves(t *testing.T) {
 		"replicas stay in different racks": {
 			in:   racked(input(5, []int32{4}, partition("a", 0, 0, 4), partition("b", 0, 1)), map[int32]string{0: "x", 1: "y", 2: "x", 3: "x", 4: "y"}),
 			want: []kafka.Move{move("a", 0, 0, 1)},
+		},
+		"no replica goes to a cordoned broker, even of another rack": {
+			in:   cordoned(racked(input(4, []int32{3}, partition("a", 0, 0, 3)), map[int32]string{0: "x", 1: "y", 2: "x"}), 1),
+			want: []kafka.Move{move("a", 0, 0, 2)},
+		},
+		"a cordoned broker gets what no other can": {
+			in: cordoned(input(4, []int32{3}, partition("a", 0, 0, 2, 3)), 1), want: []kafka.Move{move("a", 0, 0, 2, 1)},
 		},
 		"a partition that is being moved is left alone": {
 			in: moving(input(5, []int32{4}, partition("a", 0, 0, 1, 4)), kafka.Reassignment{Topic: "a", Replicas: []int32{0, 1, 4}, Adding: []int32{1}, Removing: []int32{4}}),
