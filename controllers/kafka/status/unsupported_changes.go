@@ -36,7 +36,7 @@ func unsupportedChanges(v *observation.Snapshot) []nodeids.Warning {
 
 // unsupportedChangesIn returns the warnings of one pool.
 func unsupportedChangesIn(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool) []nodeids.Warning {
-	var unwanted, demoted, otherRoles []string
+	var unwanted, demoted, stopped, otherRoles []string
 	nodes := 0
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -44,7 +44,13 @@ func unsupportedChangesIn(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodeP
 		case n.Pool != pool.Name:
 		case removal == observation.Leaves, !n.Wanted && n.Pod.Exists:
 			nodes++
-			unwanted = append(unwanted, holding(v, n))
+			if n.Record.Stop {
+				stopped = append(stopped, n.PodName)
+			} else {
+				unwanted = append(unwanted, holding(v, n))
+			}
+		case removal == observation.Demoted && n.Record.Stop:
+			stopped = append(stopped, n.PodName)
 		case removal == observation.Demoted:
 			demoted = append(demoted, holding(v, n))
 		case n.Pod.Exists && n.Roles != n.RolesWanted:
@@ -60,6 +66,9 @@ func unsupportedChangesIn(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodeP
 	}
 	if len(demoted) > 0 {
 		add(ReasonScaleDownPending, " takes the broker role from %s. %s, or set spec.roles back", roll.Names(demoted), howRemoved)
+	}
+	if len(stopped) > 0 {
+		add(ReasonScaleDownPending, ": %s", waitingForEnd(stopped))
 	}
 	if len(otherRoles) > 0 {
 		add(ReasonRolesNotChanged, " declares other roles than %s run with: controllers of a static quorum cannot change, and a broker with partitions is not taken away: set spec.roles back, or make another pool",
@@ -85,6 +94,11 @@ func changesPermitted(v *observation.Snapshot) metav1.Condition {
 
 const howRemoved = "A broker goes once it holds no replica: move its replicas, annotate the Kafka with " + observation.AnnotationDrain + "=true"
 
+// waitingForEnd describes brokers that were stopped: no user has to do anything about their replicas any more.
+func waitingForEnd(stopped []string) string {
+	return "stopped, and waiting to be unregistered: " + roll.Names(stopped) + ". The lifecycle " + observation.LifecycleScaleDown + " shows what is waited for"
+}
+
 // holding returns the name of the node's pod, with the number of partitions of which it holds a replica if that is known and not 0.
 func holding(v *observation.Snapshot, n *observation.Node) string {
 	partitions, known := observation.Known(v.Partitions)
@@ -96,13 +110,20 @@ func holding(v *observation.Snapshot, n *observation.Node) string {
 
 // orphaned returns a warning for each deleted or moved pool whose brokers leave.
 func orphaned(v *observation.Snapshot) []nodeids.Warning {
-	pods := map[string][]string{}
+	pods, stopped := map[string][]string{}, map[string][]string{}
 	for i := range v.Nodes {
-		if n := &v.Nodes[i]; n.Removal() == observation.Leaves && v.Pool(n.Pool) == nil {
+		switch n := &v.Nodes[i]; {
+		case n.Removal() != observation.Leaves || v.Pool(n.Pool) != nil:
+		case n.Record.Stop:
+			stopped[n.Pool] = append(stopped[n.Pool], n.PodName)
+		default:
 			pods[n.Pool] = append(pods[n.Pool], holding(v, n))
 		}
 	}
 	var out []nodeids.Warning
+	for pool, nodes := range stopped {
+		out = append(out, nodeids.Warning{Pool: pool, Reason: ReasonOrphaned, Message: "KafkaNodePool " + pool + ": " + waitingForEnd(nodes)})
+	}
 	for pool, nodes := range pods {
 		what, remedy := "is gone", "create it again"
 		if _, exists := v.Moved[pool]; exists {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -16,6 +17,10 @@ func TestUnsupportedChanges(t *testing.T) {
 	broker, both := observation.Roles{Broker: true}, observation.Roles{Controller: true, Broker: true}
 	node := func(pool string, id int32, wanted bool, runs, declared observation.Roles) observation.Node {
 		return observation.Node{ID: id, Pool: pool, PodName: observation.PodName("c", pool, id), Wanted: wanted, Roles: runs, RolesWanted: declared, Pod: observation.Pod{Exists: true, Ready: true}}
+	}
+	stopped := func(n observation.Node) observation.Node {
+		n.RolesRunning, n.Recorded, n.Record = n.Roles, true, record.Record{Leaving: !n.Wanted, Stop: true, Roles: n.Roles.List()}
+		return n
 	}
 	for name, tc := range map[string]struct {
 		nodes []observation.Node
@@ -31,6 +36,22 @@ func TestUnsupportedChanges(t *testing.T) {
 			nodes: []observation.Node{node("b", 0, true, both, broker), node("b", 1, true, broker, broker)},
 			want: []nodeids.Warning{{Pool: "b", Reason: ReasonRolesNotChanged, Message: "KafkaNodePool b declares other roles than c-b-0 run with: controllers of a static quorum " +
 				"cannot change, and a broker with partitions is not taken away: set spec.roles back, or make another pool"}},
+		},
+		"one of the nodes that leave was stopped": {
+			nodes: []observation.Node{node("b", 0, true, broker, broker), node("b", 2, false, broker, observation.Roles{}), stopped(node("b", 3, false, broker, observation.Roles{}))},
+			want: []nodeids.Warning{
+				{Pool: "b", Reason: ReasonScaleDownPending, Message: "KafkaNodePool b wants 2 nodes, and c-b-2 leave. A broker goes once it holds no replica: " +
+					"move its replicas, annotate the Kafka with detent.dev/drain=true, or set spec.replicas back to 4"},
+				{Pool: "b", Reason: ReasonScaleDownPending, Message: "KafkaNodePool b: stopped, and waiting to be unregistered: c-b-3. The lifecycle scale-down shows what is waited for"},
+			},
+		},
+		"a node that loses the broker role was stopped": {
+			nodes: []observation.Node{stopped(node("b", 0, true, both, observation.Roles{Controller: true}))},
+			want:  []nodeids.Warning{{Pool: "b", Reason: ReasonScaleDownPending, Message: "KafkaNodePool b: stopped, and waiting to be unregistered: c-b-0. The lifecycle scale-down shows what is waited for"}},
+		},
+		"a node of a deleted pool was stopped": {
+			nodes: []observation.Node{stopped(node("x", 7, false, broker, observation.Roles{}))},
+			want:  []nodeids.Warning{{Pool: "x", Reason: ReasonOrphaned, Message: "KafkaNodePool x: stopped, and waiting to be unregistered: c-x-7. The lifecycle scale-down shows what is waited for"}},
 		},
 		"a removed node whose pod is gone": {nodes: []observation.Node{{ID: 2, Pool: "b", PodName: "c-b-2"}}},
 	} {
