@@ -52,9 +52,9 @@ func (p *Polled[T, C, Q, A, W]) InFlight(target T, lifecycle string) InFlight {
 	}
 	_, uid := target.Object()
 	d := InFlight{Until: p.first.of(uid, p.Clock.Now()).Add(settle)}
-	m, err := p.member(target, lifecycle)
-	if err != nil {
-		return d // without a connection no command was sent
+	m, found := p.sender(target, lifecycle)
+	if !found {
+		return d
 	}
 	switch underWay, endedAt := m.Unsettled(); {
 	case underWay:

@@ -134,10 +134,10 @@ func (p *Polled[T, C, Q, A, W]) Write(_ context.Context, target T, id machines.R
 	}
 }
 
-// Answer returns the outcome of the command. Without a client for the system no command was sent.
+// Answer returns the outcome of the command. A command that had none when its client was replaced is Unknown.
 func (p *Polled[T, C, Q, A, W]) Answer(target T, id machines.RequestID) Answer {
-	m, err := p.member(target, id.Lifecycle)
-	if err != nil {
+	m, found := p.sender(target, id.Lifecycle)
+	if !found {
 		return Answer{}
 	}
 	o := m.Outcome(number(id))
@@ -172,20 +172,35 @@ func (p *Polled[T, C, Q, A, W]) Close() {
 	p.members.Close()
 }
 
+// sender returns the endpoint of the last commands of a lifecycle: also that of a previous address, which may still execute one, while
+// no client can be created for the present one. Without an endpoint no command was sent.
+func (p *Polled[T, C, Q, A, W]) sender(target T, lifecycle string) (m *member[C, Q, A, W], found bool) {
+	m, err := p.member(target, lifecycle)
+	if err == nil {
+		return m, true
+	}
+	_, uid := target.Object()
+	return p.members.Find(pollKey{uid, lifecycle})
+}
+
 func (p *Polled[T, C, Q, A, W]) member(target T, lifecycle string) (*member[C, Q, A, W], error) {
 	name, uid := target.Object()
-	return p.members.Get(pollKey{uid, lifecycle}, target.BuiltFrom(), func() (*member[C, Q, A, W], error) {
+	return p.members.Get(pollKey{uid, lifecycle}, target.BuiltFrom(), func(previous *member[C, Q, A, W]) (*member[C, Q, A, W], error) {
 		c, done, err := p.Protocol.Connect(target)
 		if err != nil {
 			return nil, err
 		}
-		return &member[C, Q, A, W]{client: c, Endpoint: poller.New(poller.Options[Q, A, request[W]]{
+		options := poller.Options[Q, A, request[W]]{
 			Ask: func(ctx context.Context, q Q) (A, error) { return p.Protocol.Ask(ctx, c, q) }, Together: p.together(c),
 			Write: func(ctx context.Context, r request[W]) poller.Outcome {
 				return outcome(p.Protocol.answerOf(r.id, p.Protocol.Execute(ctx, c, r.command)))
 			},
 			Wake: func() { p.Wake(name) }, Now: p.Clock.Now, Closed: done,
-		})}, nil
+		}
+		if previous != nil {
+			options.Previous = previous.Endpoint
+		}
+		return &member[C, Q, A, W]{client: c, Endpoint: poller.New(options)}, nil
 	})
 }
 

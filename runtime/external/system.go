@@ -21,7 +21,7 @@ type Target interface {
 	// Object is the object whose system it is. It is requeued by answers and outcomes.
 	Object() (types.NamespacedName, types.UID)
 	// BuiltFrom identifies what a client of the system is built from, such as its addresses. When it changes, the client is replaced
-	// and its answers are lost.
+	// and its answers are lost. The outcomes of commands are kept; one that had none yet is Unknown.
 	BuiltFrom() string
 }
 

@@ -30,6 +30,9 @@ type Options[Q comparable, A, W any] struct {
 	Closed func()
 	// Forget is how long an answer is kept that is neither read nor requested. Optional; default: 1 h.
 	Forget time.Duration
+	// Previous is the endpoint that this one replaces. It accepts no request any more, and this one continues with the outcome of its last
+	// request. Optional; default: none.
+	Previous *Endpoint[Q, A, W]
 }
 
 // ErrClosed is the reason why nothing is answered after Close.
@@ -81,7 +84,28 @@ func New[Q comparable, A, W any](opts Options[Q, A, W]) *Endpoint[Q, A, W] {
 	}
 	e := &Endpoint[Q, A, W]{opts: opts, readings: map[Q]*entry[A]{}}
 	e.life, e.end = context.WithCancel(context.Background())
+	if previous := opts.Previous; previous != nil {
+		e.opts.Previous = nil
+		e.outcome, e.effectAt, e.has = previous.retire()
+	}
 	return e
+}
+
+// retire ends the endpoint in favour of another one, and returns what that one must know of the requests. A request that is queued or
+// under way is lost with the endpoint: its result is Unknown, and it may have taken effect until now.
+func (e *Endpoint[Q, A, W]) retire() (outcome Outcome, effectAt time.Time, has bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	outcome, effectAt = e.outcome, e.effectAt
+	if e.next != nil || e.writing {
+		effectAt = e.opts.Now()
+	}
+	if e.has && outcome.Result == Waiting {
+		outcome = lost(outcome.Number, replaced)
+		outcome.At = effectAt
+	}
+	return outcome, effectAt, e.has
 }
 
 // Close cancels the call under way and returns once no call and no goroutine of the endpoint is running. Answers stay

@@ -100,5 +100,6 @@ func lost(n Number, why string) Outcome { return Outcome{Number: n, Result: Unkn
 
 const (
 	neverSeen  = "this process did not receive the request, or another one has replaced it"
+	replaced   = "the connection of the request was replaced"
 	superseded = "a later request of the same state was submitted before"
 )

@@ -22,10 +22,11 @@ type member[E Closer] struct {
 
 // Get returns the endpoint of the key. It builds one if there is none, or if the existing
 // one was built from something else: from identifies the inputs of an endpoint, such as its
-// addresses and the generation of its certificates. The replaced endpoint is closed in the
-// background; its answers and outcomes are lost. Get fails with ErrClosed after Close, or
-// with the error of build.
-func (s *Set[K, E]) Get(key K, from string, build func() (E, error)) (E, error) {
+// addresses and the generation of its certificates. build receives the endpoint that it
+// replaces, or the zero value. That one is closed in the background, and its answers are
+// lost. Get fails with ErrClosed after Close, or with the error of build, which keeps the
+// existing endpoint.
+func (s *Set[K, E]) Get(key K, from string, build func(previous E) (E, error)) (E, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var none E
@@ -36,7 +37,7 @@ func (s *Set[K, E]) Get(key K, from string, build func() (E, error)) (E, error) 
 	if ok && m.made == from {
 		return m.endpoint, nil
 	}
-	endpoint, err := build()
+	endpoint, err := build(m.endpoint)
 	if err != nil {
 		return none, err
 	}
@@ -48,6 +49,14 @@ func (s *Set[K, E]) Get(key K, from string, build func() (E, error)) (E, error) 
 	}
 	s.members[key] = member[E]{endpoint: endpoint, made: from}
 	return endpoint, nil
+}
+
+// Find returns the endpoint of the key, whatever it was built from.
+func (s *Set[K, E]) Find(key K) (endpoint E, found bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	m, found := s.members[key]
+	return m.endpoint, found
 }
 
 // DropAll removes the endpoints of the keys for which gone returns true, and closes them in

@@ -13,7 +13,7 @@ func TestSet(t *testing.T) {
 		var s system
 		var set poller.Set[string, *poller.Endpoint[string, string, string]]
 		built := 0
-		build := func() (*poller.Endpoint[string, string, string], error) {
+		build := func(*poller.Endpoint[string, string, string]) (*poller.Endpoint[string, string, string], error) {
 			built++
 			return s.endpoint(), nil
 		}
@@ -34,7 +34,7 @@ func TestSet(t *testing.T) {
 		if get("uid-1", "ca 2") == first {
 			t.Error("an endpoint outlived what it was made from")
 		}
-		if _, err := set.Get("uid-1", "ca 3", func() (*poller.Endpoint[string, string, string], error) {
+		if _, err := set.Get("uid-1", "ca 3", func(*poller.Endpoint[string, string, string]) (*poller.Endpoint[string, string, string], error) {
 			return nil, errors.New("no such secret")
 		}); err == nil {
 			t.Error("an endpoint came out of nothing")
