@@ -16,7 +16,8 @@ const (
 	Refused AnswerState = "refused"
 	// Failed: the command was never sent.
 	Failed AnswerState = "failed"
-	// Unknown: the command may have been executed, may still be, or never will be. Only a read can find out.
+	// Unknown: the command may have been executed, may still be, or never will be. Only a read can find out. So is a command of an older
+	// status that was put back after later ones: it is not sent.
 	Unknown AnswerState = "unknown"
 )
 

@@ -80,3 +80,37 @@ func TestPolledKeepsCommandsAcrossAddresses(t *testing.T) {
 		})
 	}
 }
+
+// A status that is put back has the request ID of an earlier command, which is not sent again. It is Unknown, so that the lifecycle goes
+// on to another visit of the state.
+func TestPolledAnswersAnEarlierCommand(t *testing.T) {
+	id := machines.RequestID{UID: "a", Lifecycle: "offsets", Attempt: "1", State: "Stopping", Sequence: 7}
+	for name, tc := range map[string]struct {
+		change func(*machines.RequestID)
+		want   []external.AnswerState // before and after it is written
+	}{
+		"an earlier visit":                    {change: func(id *machines.RequestID) { id.Sequence = 3 }, want: []external.AnswerState{external.Unknown, external.Unknown}},
+		"a later visit":                       {change: func(id *machines.RequestID) { id.Sequence = 9 }, want: []external.AnswerState{external.None, external.Done}},
+		"an earlier visit of another attempt": {change: func(id *machines.RequestID) { id.Attempt, id.Sequence = "2", 3 }, want: []external.AnswerState{external.None, external.Done}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			woken := make(chan types.NamespacedName, 10)
+			p := &polled{Protocol: protocol(func(string) {}), Clock: clocktesting.NewFakeClock(began), Wake: func(name types.NamespacedName) { woken <- name }}
+			t.Cleanup(p.Close)
+			at := site{name: "a", address: "one"}
+			p.Write(t.Context(), at, id, nil)
+			<-woken
+			other := id
+			tc.change(&other)
+			got := []external.AnswerState{p.Answer(at, other).State}
+			p.Write(t.Context(), at, other, nil)
+			if got[0] == external.None {
+				<-woken
+			}
+			got = append(got, p.Answer(at, other).State)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("answers (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

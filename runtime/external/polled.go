@@ -134,7 +134,8 @@ func (p *Polled[T, C, Q, A, W]) Write(_ context.Context, target T, id machines.R
 	}
 }
 
-// Answer returns the outcome of the command. A command that had none when its client was replaced is Unknown.
+// Answer returns the outcome of the command. A command that had none when its client was replaced is Unknown, and one that is not sent any
+// more because a later one of its state was.
 func (p *Polled[T, C, Q, A, W]) Answer(target T, id machines.RequestID) Answer {
 	m, found := p.sender(target, id.Lifecycle)
 	if !found {

@@ -176,7 +176,7 @@ func (e *Endpoint[Q, A, W]) Submit(request Request[W]) Outcome {
 	case e.has && e.outcome.Number == request.Number:
 		return e.outcome
 	case e.has && !request.Number.replaces(e.outcome.Number):
-		return lost(request.Number, superseded)
+		return e.superseded(request.Number)
 	case e.closed:
 		return lost(request.Number, ErrClosed.Error())
 	}
@@ -187,14 +187,25 @@ func (e *Endpoint[Q, A, W]) Submit(request Request[W]) Outcome {
 }
 
 // Outcome returns the outcome of the request with this number. It is Unknown unless this process received the request and
-// no other one has replaced it.
+// no other one has replaced it. Only a number that Submit would execute has an outcome without a time, unless it is Waiting.
 func (e *Endpoint[Q, A, W]) Outcome(number Number) Outcome {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.has && e.outcome.Number == number {
+	switch {
+	case e.has && e.outcome.Number == number:
 		return e.outcome
+	case e.has && !number.replaces(e.outcome.Number):
+		return e.superseded(number)
 	}
 	return lost(number, neverSeen)
+}
+
+// superseded returns the outcome of a number that is not executed any more. Such a number is that of an older status that was
+// put back.
+func (e *Endpoint[Q, A, W]) superseded(number Number) Outcome {
+	o := lost(number, superseded)
+	o.At = e.opts.Now()
+	return o
 }
 
 // Unsettled reports which effects of this process's requests may still be pending, for all numbers: whether a request is
