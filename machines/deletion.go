@@ -14,7 +14,7 @@ import (
 type Deletion struct {
 	// To is the state that a deletion leads to, from every state. Required.
 	To string `json:"to"`
-	// End is the Rest state in which nothing is left to release. No transition leaves it. Required.
+	// End is the Rest state in which nothing is left to release. No transition leaves it, and nothing but a deletion leads to it. Required.
 	End string `json:"end"`
 }
 
@@ -39,6 +39,21 @@ func onlyDeletionStates[F, D, E any](def *Definition[F, D, E]) map[string]bool {
 		delete(only, name)
 	}
 	return only
+}
+
+// entryWithoutDeletion names what leads to the end of the deletion although the object is not being deleted, or is empty.
+func entryWithoutDeletion[F, D, E any](def *Definition[F, D, E], next map[string][]string) string {
+	end := def.Deletion.End
+	if slices.Contains(def.Infer.States, end) {
+		return "Infer"
+	}
+	ordinary := reachable(def.Infer.States, next)
+	for i := range def.States {
+		if name := def.States[i].Name; ordinary[name] && slices.Contains(next[name], end) {
+			return "state " + name
+		}
+	}
+	return ""
 }
 
 // reachable returns the roots and every state that the ways lead to from them.
@@ -123,6 +138,8 @@ func checkDeletion[F, D, E any](def *Definition[F, D, E], declared map[string]*S
 	next := ways(def)
 	if end := declared[d.End]; end.Kind != states.Rest || len(next[d.End]) > 0 {
 		found.add(ErrDeletion, "state "+d.End, "the end of a deletion is a Rest that no transition leaves")
+	} else if from := entryWithoutDeletion(def, next); from != "" {
+		found.add(ErrDeletion, "state "+d.End, "%s leads to the end of the deletion, which is never left: let it lead to another Rest", from)
 	}
 	for i := range def.States {
 		name := def.States[i].Name

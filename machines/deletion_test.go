@@ -173,6 +173,20 @@ func TestCompileChecksTheDeletion(t *testing.T) {
 		"an end that is left again": {
 			change: func(d *toyDefinition) { d.Deletion.End = "Settled" }, is: ErrDeletion, want: "state Settled: incomplete deletion: the end of a deletion is a Rest that no transition leaves",
 		},
+		"an end that is inferred": {
+			change: func(d *toyDefinition) { d.Infer.States = append(d.Infer.States, "Released") }, is: ErrDeletion,
+			want: "state Released: incomplete deletion: Infer leads to the end of the deletion, which is never left: let it lead to another Rest",
+		},
+		"an end that a transition leads to": {
+			change: func(d *toyDefinition) {
+				d.Transitions = append(d.Transitions, toyRow{Event: "forgotten", From: "Checking", To: "Released", When: inSync, Doc: "nothing is left"})
+			}, is: ErrDeletion,
+			want: "state Released: incomplete deletion: state Checking leads to the end of the deletion, which is never left: let it lead to another Rest",
+		},
+		"an end that a changed target leads to": {
+			change: func(d *toyDefinition) { d.States[raising].OnTargetChange = "Released" }, is: ErrDeletion,
+			want: "state Released: incomplete deletion: state Raising leads to the end of the deletion, which is never left: let it lead to another Rest",
+		},
 		"a state from which nothing leads to the end": {
 			change: func(d *toyDefinition) {
 				d.Transitions = append(d.Transitions, toyRow{Event: "gives-up", From: "Draining", To: "Refused", When: pathAllowed, Doc: "gives up"})
