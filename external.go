@@ -89,7 +89,7 @@ func (e External[O, A, F, W]) Kind(system System[A, W]) (lifecycle.Kind[O, exter
 	if several < len(e.Instances) {
 		return lifecycle.Kind[O, external.Snapshot[A], W]{}, fmt.Errorf("the operator of %s has Instances of a lifecycle without a machine: use the names of its machines", e.Name)
 	}
-	return kind, nil
+	return kind, kind.Validate()
 }
 
 // SetupWithManager registers the operator: its controller, the pollers of the system, its events, and its metrics in the registry that

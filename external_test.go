@@ -20,6 +20,7 @@ func TestExternalKindRefuses(t *testing.T) {
 	}{
 		"nothing":                         {change: func(*accounts.Operator) {}},
 		"an unsound machine":              {func(o *accounts.Operator) { o.Machines[0].Doc = "" }, "compiling machine account of Account"},
+		"two machines of one name":        {func(o *accounts.Operator) { o.Machines = append(o.Machines, o.Machines[0]) }, "several lifecycles have the name account"},
 		"instances of an unknown machine": {func(o *accounts.Operator) { o.Instances["cards"] = func(*api.Account) []string { return nil } }, "Instances of a lifecycle without a machine"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // Binding connects a machine to a kind.
 type Binding[O, S, F, FX, E any] struct {
-	// Name of the lifecycle. Required.
+	// Name of the lifecycle, in kebab-case and unique in its kind: the key of its entry in the status. Required.
 	Name string
 	// Facts returns the facts from the snapshot. It must be pure. Costly facts that ask does not request stay zero. Required.
 	Facts func(object O, snapshot S, ask ObserveOptions) F

@@ -11,6 +11,10 @@ var (
 	eventName = regexp.MustCompile(`^[a-z][a-z0-9-]{0,63}$`)
 )
 
+// IsName reports whether the name is in kebab-case and has at most 64 characters, as names of machines, lifecycles, events, guards,
+// actions and records are.
+func IsName(name string) bool { return eventName.MatchString(name) }
+
 // check adds every structural defect of the definition. A finding that may follow from another one is left out until that one
 // is fixed: a misspelled state makes others unreachable, and a misspelled need leaves a declared one unused.
 func check[F, D, E any](def *Definition[F, D, E], found *Findings) {

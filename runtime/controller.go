@@ -50,28 +50,13 @@ func Wakeups[O Object](empty func() O) (<-chan event.GenericEvent, func(types.Na
 	}
 }
 
-// maxEntries is the number of entries for which the schema of status.lifecycles has room.
-const maxEntries = 1024
-
-// checkEntries returns an error if an object may have more entries than the schema permits: the API server would refuse its status.
-func (r *Reconciler[O, S, E]) checkEntries() error {
-	sum := 0
-	for _, lc := range r.lifecycles {
-		sum += lc.MaxInstances()
-	}
-	if sum > maxEntries {
-		return fmt.Errorf("an object of %s may have %d entries in status.lifecycles, and its schema permits %d: declare a smaller MaxInstances in the Binding of its lifecycles", r.kind.Name, sum, maxEntries)
-	}
-	return nil
-}
-
-// SetupWithManager registers the reconciler. The runtime builds the controller, because a generation predicate on the object
+// SetupWithManager registers the reconciler, after Validate of its kind. The runtime builds the controller, because a generation predicate on the object
 // would drop the events of its own status writes.
 func (r *Reconciler[O, S, E]) SetupWithManager(mgr ctrl.Manager, wiring Wiring) error {
 	if wiring.Workers == 0 {
 		wiring.Workers = 4
 	}
-	if err := r.checkEntries(); err != nil {
+	if err := r.kind.Validate(); err != nil {
 		return err
 	}
 	b := ctrl.NewControllerManagedBy(mgr).For(r.kind.New()).WithOptions(controller.Options{

@@ -251,17 +251,3 @@ func TestManyInstancesShareTheRoomOfTheStatus(t *testing.T) {
 		t.Errorf("message %q, want %q", ready.Message, want)
 	}
 }
-
-// The schema of status.lifecycles has room for 1,024 entries.
-func TestSetupWithManagerRefusesMoreEntriesThanTheStatusHasRoomFor(t *testing.T) {
-	var kind turnstile.Kind
-	for range 3 { // with 500 instances each
-		kind.Lifecycles = append(kind.Lifecycles, (&doors{}).lifecycle(t))
-	}
-	kind.Name = "Turnstile"
-	err := lifecycle.New(kind, lifecycle.Options{}).SetupWithManager(nil, lifecycle.Wiring{})
-	const want = "an object of Turnstile may have 1500 entries in status.lifecycles, and its schema permits 1024"
-	if err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("error %v, want %s", err, want)
-	}
-}

@@ -30,7 +30,7 @@ type Object interface {
 }
 
 // Kind declares what is reconciled for one kind of object: O is the object, S the snapshot of what was observed, E the effects.
-// New, Lifecycles and Observe are required. A nil value of any other function means that the kind has no such step.
+// New, Lifecycles and Observe are required. A nil value of any other function means that the kind has no such step. Validate checks it.
 type Kind[O Object, S, E any] struct {
 	// Name of the kind as users write it. Required.
 	Name string
