@@ -62,6 +62,11 @@ func under(entry *lifecyclev1.Lifecycle, target string) *lifecyclev1.Lifecycle {
 	return entry
 }
 
+// keepRefused lets the Hold keep its attempt until the path is allowed.
+func keepRefused(d *toyDefinition) { d.States[refused].OnTargetChange = KeepAttempt }
+
+func forbidden() toyFacts { return with(half(), func(f *toyFacts) { f.Allowed = false }) }
+
 var decisions = map[string]decideCase{
 	// No persisted state.
 	"no entry, and the facts say where it stands": {
@@ -171,8 +176,14 @@ var decisions = map[string]decideCase{
 		entry: under(at("Refused", nil), "1"), facts: half(), want: &moved{Edge: "target-changed Refused -> Checking", Attempt: "new"},
 	},
 	"a changed target that keeps its attempt keeps the attempt": {
-		entry: under(at("Raising", nil), "1"), facts: done(), mayAct: true, decided: true,
+		entry: under(at("Raising", nil), "1"), facts: done(), mayAct: true,
 		want: &moved{Edge: "raised Raising -> Settled", Attempt: "kept"},
+	},
+	"a Hold that keeps its attempt does not decide upon a changed target": {
+		change: keepRefused, entry: under(at("Refused", nil), "1"), facts: forbidden(), mayAct: true,
+	},
+	"a Hold that keeps its attempt decides upon the target of the attempt": {
+		change: keepRefused, entry: at("Refused", nil), facts: forbidden(), mayAct: true, decided: true,
 	},
 	"an unknown target changes nothing": {
 		entry: at("Restarting", map[string]string{"node": "b"}), facts: with(half(), func(f *toyFacts) { f.Wanted = "" }), mayAct: true,

@@ -67,7 +67,8 @@ type State[F, D, E any] struct {
 	Retains []string
 }
 
-// KeepAttempt as OnTargetChange means that a changed target has no effect before this state is left.
+// KeepAttempt as OnTargetChange means that a changed target has no effect before this state is left. Until then the object is not Ready for
+// its generation.
 const KeepAttempt = "-"
 
 // Action is the idempotent work of a state: a pure function from facts to effects.
