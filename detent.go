@@ -39,7 +39,8 @@ type Operator[O Object, F, E any] struct {
 	// with a Precondition it reads from the API server. An error fails the reconcile, so a child that is missing is a fact and no
 	// error.
 	Observe func(ctx context.Context, object O, read client.Reader) (F, error)
-	// Execute executes one effect. It must be idempotent. It returns runtime.ErrWait if the effect is not possible yet.
+	// Execute executes one effect. It must be idempotent, and must return when its context ends, after 2 minutes at most. It returns
+	// runtime.ErrWait if the effect is not possible yet.
 	Execute func(ctx context.Context, object O, effect E, write Writer) error
 }
 

@@ -106,7 +106,7 @@ func (p *reconcileScope[O, S, E]) execute(ctx context.Context, s *pass.Lifecycle
 		}
 		request := EffectRequest[O, S, E]{Object: p.object, Snapshot: snapshot, Effect: effect, RequestID: acting.RequestID, Write: p.writer()}
 		_, request.Instance = machines.SplitEntryName(s.Name)
-		err = guarded(ctx, "executing the effect", func() error { return p.kind.Execute(ctx, request) })
+		err = p.limited(ctx, "executing the effect", func(ctx context.Context) error { return p.kind.Execute(ctx, request) })
 		give(err)
 		switch {
 		case err == nil:

@@ -66,7 +66,7 @@ func (p *reconcileScope[O, S, E]) apply(ctx context.Context, snapshot S, write W
 	if p.kind.Apply == nil || p.in.Deleting {
 		return
 	}
-	if p.attempt(ctx, &p.memory.applying, "applying", func() error { return p.kind.Apply(ctx, p.object, snapshot, write) }) {
+	if p.attempt(ctx, &p.memory.applying, "applying", func(ctx context.Context) error { return p.kind.Apply(ctx, p.object, snapshot, write) }) {
 		p.memory.applied = p.in.Generation
 	}
 }
@@ -75,19 +75,19 @@ func (p *reconcileScope[O, S, E]) apply(ctx context.Context, snapshot S, write W
 // deleted, unless the garbage collector deletes the children first.
 func (p *reconcileScope[O, S, E]) repair(ctx context.Context, snapshot S, write Writer) bool {
 	p.repaired = p.kind.Repair == nil || isForeground(p.object) ||
-		p.attempt(ctx, &p.memory.repairing, "repairing", func() error { return p.kind.Repair(ctx, p.object, snapshot, write) })
+		p.attempt(ctx, &p.memory.repairing, "repairing", func(ctx context.Context) error { return p.kind.Repair(ctx, p.object, snapshot, write) })
 	return p.repaired
 }
 
 // attempt runs one step on the children, unless it is backed off, and reports whether it succeeded. A stale cache and a
 // conflict cause a requeue and do not count as failures; ErrWait is shown and causes no back-off. A single failure that may be over
 // at the next attempt is retried and not shown.
-func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, of **trouble, doing string, do func() error) bool {
+func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, of **trouble, doing string, do func(context.Context) error) bool {
 	if t := *of; t != nil && p.now.Before(t.notBefore) {
 		p.requeue.at(t.notBefore, p.now)
 		return false
 	}
-	err := guarded(ctx, doing, do)
+	err := p.limited(ctx, doing, do)
 	switch {
 	case err == nil:
 		*of = nil

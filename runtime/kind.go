@@ -56,9 +56,12 @@ type Kind[O Object, S, E any] struct {
 	// ObserveTimeout limits one observation. It must be shorter than the lease's renew deadline, so that a reconcile that started
 	// as the leader does not overlap with the next leader for long. Optional; default: 5 seconds.
 	ObserveTimeout time.Duration
-	// Execute executes one effect. It must be idempotent. It returns ErrWait if the effect is not possible yet, which is not a
-	// failure.
+	// Execute executes one effect. It must be idempotent, and must return when its context ends. It returns ErrWait if the effect is not
+	// possible yet, which is not a failure.
 	Execute func(ctx context.Context, request EffectRequest[O, S, E]) error
+	// ExecuteTimeout limits one effect, one write of records, one Repair and one Apply: until it returns, no other object gets its worker.
+	// What takes longer fails, and is backed off and shown. Optional; default: 2 minutes.
+	ExecuteTimeout time.Duration
 	// Disrupts reports whether the effect disrupts a member, and which. The action of such an effect must have a Precondition.
 	Disrupts func(effect E) (target string, disrupts bool)
 	// Availability returns the availability of the object's members from a live snapshot. Required with Disrupts.

@@ -88,6 +88,9 @@ func New[O Object, S, E any](kind Kind[O, S, E], options Options) *Reconciler[O,
 	if r.kind.ObserveTimeout == 0 {
 		r.kind.ObserveTimeout = defaultObserveTimeout
 	}
+	if r.kind.ExecuteTimeout == 0 {
+		r.kind.ExecuteTimeout = defaultExecuteTimeout
+	}
 	if r.kind.Resync == 0 {
 		r.kind.Resync = defaultResync
 	}

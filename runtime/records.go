@@ -68,7 +68,7 @@ func (p *reconcileScope[O, S, E]) recorded(ctx context.Context, s *pass.Lifecycl
 		p.defective(ctx, s.Name, err)
 		return false
 	}
-	err := guarded(ctx, "recording", func() error { return p.record(ctx, acting.Records) })
+	err := p.limited(ctx, "recording", func(ctx context.Context) error { return p.record(ctx, acting.Records) })
 	switch {
 	case err == nil:
 		return true
