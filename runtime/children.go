@@ -102,8 +102,15 @@ func present(object client.Object, err error) client.Object {
 	return object
 }
 
-// blank empties an object that the cache has filled: decoding keeps the fields that the newer text does not contain.
-func blank(object k8sruntime.Object) { reflect.ValueOf(object).Elem().SetZero() }
+// blank empties an object that the cache has filled: decoding keeps the fields that the newer text does not contain. The kind stays, which
+// only the object itself knows if it is unstructured.
+func blank(object k8sruntime.Object) {
+	kind := object.GetObjectKind().GroupVersionKind()
+	reflect.ValueOf(object).Elem().SetZero()
+	if !kind.Empty() {
+		object.GetObjectKind().SetGroupVersionKind(kind)
+	}
+}
 
 func (r *childReader) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	if err := r.children.client.List(ctx, list, opts...); err != nil {
