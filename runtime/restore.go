@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/detent-dev/detent/internal/access"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // savedMemory is the state that a Reconciler keeps outside the API, which is lost when its process ends.
@@ -80,6 +81,11 @@ func (r *Reconciler[O, S, E]) RestoreMemory(_ access.Key, saved access.Memory) {
 func (m *memory) clone() *memory {
 	c := *m
 	c.pruned, c.repairing, c.applying, c.refusal = copied(m.pruned), copied(m.repairing), copied(m.applying), copied(m.refusal)
+	c.releasing = copied(m.releasing)
+	c.disclosed = make(map[string][]transitions.Reason, len(m.disclosed))
+	for name, reasons := range m.disclosed {
+		c.disclosed[name] = slices.Clone(reasons)
+	}
 	c.lifecycles = make(map[string]*trouble, len(m.lifecycles))
 	for name, t := range m.lifecycles {
 		c.lifecycles[name] = copied(t)
@@ -156,7 +162,10 @@ func (m *memory) appendCanonical(dst []byte, now time.Time, cached uint64) []byt
 		}
 	}
 	dst = append(dst, byte(m.applied))
-	return m.applying.appendCanonical(m.repairing.appendCanonical(dst, now), now)
+	for _, step := range [...]*trouble{m.repairing, m.applying, m.releasing} {
+		dst = step.appendCanonical(dst, now)
+	}
+	return dst
 }
 
 func (t *trouble) appendCanonical(dst []byte, now time.Time) []byte {
