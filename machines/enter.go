@@ -67,6 +67,7 @@ func (l *evaluation[F, D, FX, E]) Project() lifecyclev1.Lifecycle {
 			l.postpone(&out, n, data)
 		}
 	})
+	l.restoreDeadline(&out, n)
 	l.limitDeadline(&out, n)
 	if advanced(l.entry.Progress, out.Progress) {
 		out.TransitionsSinceProgress = 0
@@ -103,14 +104,6 @@ func (l *evaluation[F, D, FX, E]) problems(n *node[F, D, FX]) (out []transitions
 		}
 	}
 	return out
-}
-
-// postpone moves a deadline that depends on the facts to its current value, if that is later: the awaited process may have been
-// restarted. It never brings a deadline forward, which could show a wait as stalled before its time.
-func (l *evaluation[F, D, FX, E]) postpone(out *lifecyclev1.Lifecycle, n *node[F, D, FX], data D) {
-	if at := l.deadlineOfFacts(out, n, data); at != nil && (out.Deadline == nil || out.Deadline.Before(at)) {
-		out.Deadline = at
-	}
 }
 
 // advanced reports whether the attempt made progress, which restarts its deadline and the count of its transitions.
@@ -206,47 +199,6 @@ func (l *evaluation[F, D, FX, E]) blockers(row *Transition[F, D], data D) []tran
 
 func waitingFor(b transitions.Blocker) lifecyclev1.WaitingFor {
 	return lifecyclev1.WaitingFor{Guard: Cut(b.Guard, maxName), Expected: Cut(b.Expected, maxText), Observed: Cut(b.Observed, maxObserved)}
-}
-
-// fixedDeadline returns the deadline of a Work or Wait state that was entered, or made progress, now.
-func (l *evaluation[F, D, FX, E]) fixedDeadline(n *node[F, D, FX]) *metav1.Time {
-	if n.Resting() || n.Deadline <= 0 {
-		return nil
-	}
-	return l.stretched(l.now, l.now.Add(n.Deadline))
-}
-
-// limitDeadline brings forward a fixed deadline that is later than it would be if the state was entered now: the clock was set back. The
-// lifecycle would be shown as stalled as much too late as the clock was ahead.
-func (l *evaluation[F, D, FX, E]) limitDeadline(out *lifecyclev1.Lifecycle, n *node[F, D, FX]) {
-	if n.DeadlineAt != nil || out.Deadline == nil || !out.EnteredAt.After(l.now) {
-		return
-	}
-	if latest := l.fixedDeadline(n); latest != nil && latest.Before(out.Deadline) {
-		out.Deadline = latest
-	}
-}
-
-// deadlineOfFacts returns the deadline that the facts give the state, or nil. It replaces the fixed deadline.
-func (l *evaluation[F, D, FX, E]) deadlineOfFacts(out *lifecyclev1.Lifecycle, n *node[F, D, FX], data D) *metav1.Time {
-	if n.DeadlineAt == nil || n.Kind == states.Rest {
-		return nil
-	}
-	l.running = running{what: "deadline", of: n.Name}
-	entered := out.EnteredAt.Time
-	at := n.DeadlineAt(&l.facts, data, entered)
-	if at.IsZero() {
-		return nil
-	}
-	return l.stretched(entered, at)
-}
-
-func (l *evaluation[F, D, FX, E]) stretched(from, at time.Time) *metav1.Time {
-	if l.scale > 0 {
-		at = from.Add(time.Duration(float64(at.Sub(from)) * l.scale))
-	}
-	t := metav1.NewTime(at.Truncate(time.Second))
-	return &t
 }
 
 func attemptID(a *lifecyclev1.Attempt) string {

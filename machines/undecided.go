@@ -33,7 +33,11 @@ func (l *evaluation[F, D, FX, E]) undecided(out *lifecyclev1.Lifecycle, n *node[
 		}
 		if out.UnknownSince == nil {
 			since := metav1.NewTime(l.now.Truncate(time.Second))
-			out.UnknownSince, out.Deadline = &since, l.stretched(l.now, l.now.Add(unknownDeadline))
+			out.UnknownSince, out.Deadline = &since, nil
+		}
+		if out.Deadline == nil {
+			since := l.notLaterThanNow(*out.UnknownSince)
+			out.Deadline = l.stretched(since, since.Add(unknownDeadline))
 		}
 	case pending && out.UnknownSince != nil:
 		out.WaitingFor = l.entry.WaitingFor
