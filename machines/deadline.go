@@ -62,10 +62,22 @@ func (l *evaluation[F, D, FX, E]) deadlineOfFacts(out *lifecyclev1.Lifecycle, n 
 
 func (l *evaluation[F, D, FX, E]) stretched(from, at time.Time) *metav1.Time {
 	if l.scale > 0 {
-		at = from.Add(time.Duration(float64(at.Sub(from)) * l.scale))
+		at = from.Add(time.Duration(min(float64(at.Sub(from))*l.scale, maxStretched)))
 	}
-	t := metav1.NewTime(at.Truncate(time.Second))
+	t := metav1.NewTime(Storable(at.Truncate(time.Second)))
 	return &t
+}
+
+// maxStretched is about 146 years, in nanoseconds.
+const maxStretched = 1 << 62
+
+// Storable returns the time, or the last one that an API server stores. A status with a later one would be rejected as a whole, and a
+// deadline may be computed from a time that was edited.
+func Storable(at time.Time) time.Time {
+	if last := time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC); at.After(last) {
+		return last
+	}
+	return at
 }
 
 // postpone moves a deadline that depends on the facts to its current value, if that is later: the awaited process may have been

@@ -46,3 +46,33 @@ func TestProjectRestoresAMissingDeadline(t *testing.T) {
 		})
 	}
 }
+
+// A time of the status that was edited must not lead to one that the API server rejects.
+func TestDeadlinesCanBeStored(t *testing.T) {
+	last := time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC)
+	for name, tc := range map[string]struct {
+		entered time.Time
+		scale   float64
+		want    time.Time
+	}{
+		"entered now":                         {entered: now, want: now.Add(48 * time.Hour)},
+		"entered at the end of time":          {entered: last.Add(23 * time.Hour), want: last},
+		"stretched beyond the end of time":    {entered: last.Add(-48 * time.Hour), scale: 1e6, want: last},
+		"stretched beyond the longest period": {entered: now, scale: 1e15, want: now.Add(maxStretched).Truncate(time.Second)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			def := toy()
+			def.States[soaking].DeadlineAt = func(_ *toyFacts, _ toyData, entered time.Time) time.Time { return entered.Add(48 * time.Hour) }
+			entry := at("Soaking", nil)
+			entry.EnteredAt = metav1.NewTime(tc.entered)
+			m := mustCompile(t, def)
+			got := bind(m).Evaluate(EvaluationInput[struct{}, toyFacts]{
+				Snapshot: done(), UID: toyUID, Entry: entry, DeadlineScale: tc.scale, Options: ObserveOptions{Needs: bind(m).NeedsIn("Soaking"), Now: now},
+			}).Project()
+			want := metav1.NewTime(tc.want)
+			if diff := cmp.Diff(&want, got.Deadline); diff != "" {
+				t.Errorf("deadline (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

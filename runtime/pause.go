@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/machines"
 )
 
 // PauseAnnotation pauses an object of any kind while its value is "true". A kind may have further annotations of the same effect:
@@ -74,7 +76,7 @@ func (p *reconcileScope[O, S, E]) resume(ctx context.Context) (time.Duration, er
 	meta.RemoveStatusCondition(&status.Conditions, Paused)
 	for i := range status.Lifecycles {
 		if d := status.Lifecycles[i].Deadline; d != nil {
-			moved := metav1.NewTime(d.Add(away))
+			moved := metav1.NewTime(machines.Storable(d.Add(away)))
 			status.Lifecycles[i].Deadline = &moved
 		}
 	}

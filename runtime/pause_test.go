@@ -215,3 +215,23 @@ func TestPauseFromTheStart(t *testing.T) {
 	r.annotate(lifecycle.PauseAnnotation, "")
 	r.rest()
 }
+
+// A deadline that was edited must not be extended to a time that the API server rejects: no status could be written any more.
+func TestResumeKeepsADeadlineThatCanBeStored(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.AwaitingArm))
+	last := metav1.NewTime(time.Date(9999, time.December, 31, 0, 0, 0, 0, time.UTC))
+	r.status(func(s *api.TurnstileStatus) {
+		for i := range s.Lifecycles {
+			s.Lifecycles[i].Deadline = &last
+		}
+	})
+	r.annotate(lifecycle.PauseAnnotation, "true")
+	r.pass()
+	r.advance(48 * time.Hour)
+	r.annotate(lifecycle.PauseAnnotation, "")
+	r.pass()
+	if diff := cmp.Diff(&last, r.entry("model").Deadline); diff != "" {
+		t.Errorf("deadline (-want +got):\n%s", diff)
+	}
+}
