@@ -9,6 +9,7 @@ package detent
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,16 +46,19 @@ type Operator[O Object, F, E any] struct {
 }
 
 // Kind returns the operator as a kind, for runtime.New, exploration and the fault campaign. It compiles the machine, and returns
-// its structural defects as *machines.Findings.
+// its structural defects as *machines.Findings. A missing field is an error as well.
 func (o Operator[O, F, E]) Kind() (lifecycle.Kind[O, F, E], error) {
 	machine, err := machines.Compile(o.Machine)
 	if err != nil {
 		return lifecycle.Kind[O, F, E]{}, fmt.Errorf("compiling the machine of %s: %w", o.Name, err)
 	}
+	if err := complete(o.Name, field{"Name", o.Name != ""}, field{"New", o.New != nil}, field{"Observe", o.Observe != nil}, field{"Execute", o.Execute != nil}); err != nil {
+		return lifecycle.Kind[O, F, E]{}, err
+	}
 	bound := machines.Bind(machine, machines.Binding[O, F, F, E, E]{
 		Name: o.Machine.Name, Facts: func(_ O, facts F, _ machines.ObserveOptions) F { return facts },
 	})
-	return lifecycle.Kind[O, F, E]{
+	kind := lifecycle.Kind[O, F, E]{
 		Name: o.Name, New: o.New, Owns: o.Owns, Lifecycles: []machines.Lifecycle[O, F, E]{bound},
 		Observe: func(ctx context.Context, object O, request lifecycle.ObserveRequest) (F, error) {
 			return o.Observe(ctx, object, request.Read)
@@ -63,7 +67,28 @@ func (o Operator[O, F, E]) Kind() (lifecycle.Kind[O, F, E], error) {
 			return o.Execute(ctx, request.Object, request.Effect, request.Write)
 		},
 		StatusEqual: func(O, O) bool { return true }, // there are no status fields but the lifecycle's
-	}, nil
+	}
+	return kind, kind.Validate()
+}
+
+// field is a required field of an operator, and whether it is declared.
+type field struct {
+	name     string
+	declared bool
+}
+
+// complete returns an error that names the fields that are missing: the operator would fail in the cluster only.
+func complete(operator string, required ...field) error {
+	var missing []string
+	for _, f := range required {
+		if !f.declared {
+			missing = append(missing, f.name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("the operator of %q lacks required fields: declare %s", operator, strings.Join(missing, ", "))
+	}
+	return nil
 }
 
 // SetupWithManager registers the operator: its controller, its events, and its metrics in the registry that the manager serves.

@@ -141,6 +141,39 @@ func TestOperatorKindFindings(t *testing.T) {
 	}
 }
 
+func TestOperatorKindDemandsItsFields(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*detent.Operator[*api.Greeting, facts, step])
+		want   string
+	}{
+		"all are declared": {change: func(*detent.Operator[*api.Greeting, facts, step]) {}},
+		"no Execute":       {change: func(o *detent.Operator[*api.Greeting, facts, step]) { o.Execute = nil }, want: `the operator of "Greeting" lacks required fields: declare Execute`},
+		"several": {
+			change: func(o *detent.Operator[*api.Greeting, facts, step]) { o.Name, o.New, o.Observe = "", nil, nil },
+			want:   `the operator of "" lacks required fields: declare Name, New, Observe`,
+		},
+		"records that nothing keeps": {
+			change: func(o *detent.Operator[*api.Greeting, facts, step]) {
+				act := *o.Machine.States[2].Action
+				act.Records = func(*facts, struct{}) []machines.RecordEntry { return nil }
+				o.Machine.States[2].Action = &act
+			},
+			want: "declaring kind Greeting: it has no Records, which keeps what action copying records: declare it",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			operator, got := copier(), ""
+			tc.change(&operator)
+			if _, err := operator.Kind(); err != nil {
+				got = err.Error()
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // newServer is an API server in memory with one greeting.
 func newServer(t *testing.T, greeting *api.Greeting) (client.WithWatch, *k8sruntime.Scheme) {
 	t.Helper()

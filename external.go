@@ -57,8 +57,12 @@ func (e External[O, A, F, W]) Protocol() external.Protocol[external.Object, exte
 }
 
 // Kind returns the operator as a kind on the system, for runtime.New, exploration and the fault campaign. It compiles the machines,
-// and returns their structural defects as *machines.Findings.
+// and returns their structural defects as *machines.Findings. A missing field is an error as well.
 func (e External[O, A, F, W]) Kind(system System[A, W]) (lifecycle.Kind[O, external.Snapshot[A], W], error) {
+	if err := complete(e.Name, field{"Name", e.Name != ""}, field{"New", e.New != nil}, field{"Machines", len(e.Machines) > 0},
+		field{"Facts", e.Facts != nil}, field{"Ask", e.Ask != nil}, field{"Execute", e.Execute != nil}); err != nil {
+		return lifecycle.Kind[O, external.Snapshot[A], W]{}, err
+	}
 	target := func(o O) external.Object {
 		return external.Object{Name: client.ObjectKeyFromObject(o), UID: o.GetUID()}
 	}

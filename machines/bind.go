@@ -94,7 +94,7 @@ func (b *bound[O, S, F, D, FX, E]) Action(state string) (ActionInfo, bool) {
 	if again <= 0 {
 		again = defaultRequeueAfter
 	}
-	return ActionInfo{Name: n.Action.Name, Needs: n.actionNeeds, Live: n.Action.Live || !n.Action.Precondition.IsZero(), NeedsFinalizer: n.Action.NeedsFinalizer, RequeueAfter: again, Backoff: n.Backoff}, true
+	return ActionInfo{Name: n.Action.Name, Needs: n.actionNeeds, Live: n.Action.Live || !n.Action.Precondition.IsZero(), NeedsFinalizer: n.Action.NeedsFinalizer, Records: n.Action.Records != nil, RequeueAfter: again, Backoff: n.Backoff}, true
 }
 
 func (b *bound[O, S, F, D, FX, E]) Evaluate(q EvaluationInput[O, S]) Evaluation[E] {

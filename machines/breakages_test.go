@@ -303,6 +303,12 @@ var breakages = map[string]breakage{
 	"a record without a home": {
 		breaks: func(d *toyDefinition) { d.Records[0].Home = "" }, where: "record started", remedy: "its home outside status", want: []string{"ErrIncompleteRecord"},
 	},
+	"a record whose name is no name": {
+		breaks: func(d *toyDefinition) { d.Records[0].Name = "started.at" }, where: "record started.at", remedy: "name records in kebab-case", want: []string{"ErrName"},
+	},
+	"a record that is declared twice": {
+		breaks: func(d *toyDefinition) { d.Records = append(d.Records, d.Records[0]) }, where: "record started", remedy: "declare it once", want: []string{"ErrDuplicateRecord"},
+	},
 	"one name for two guards": {
 		breaks: func(d *toyDefinition) { g := raised; g.Name = "in-sync"; d.Transitions[raisedRow].When = g },
 		where:  "guard in-sync", remedy: "rename one of them", want: []string{"ErrOneNameTwoGuards"},

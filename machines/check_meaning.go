@@ -35,10 +35,22 @@ func checkMachine[F, D, E any](def *Definition[F, D, E], declared map[string]*St
 	if len(def.Progress.Unit) > maxUnit {
 		found.add(ErrName, "progress unit "+def.Progress.Unit, "name the unit with at most %d characters", maxUnit)
 	}
+	checkRecords(def, found)
+}
+
+func checkRecords[F, D, E any](def *Definition[F, D, E], found *Findings) {
+	seen := map[string]bool{}
 	for _, r := range def.Records {
-		if r.Name == "" || r.Home == "" || r.Doc == "" {
-			found.add(ErrIncompleteRecord, "record "+r.Name, "say its name, its home outside status and what it remembers")
+		where := "record " + r.Name
+		switch {
+		case r.Name == "" || r.Home == "" || r.Doc == "":
+			found.add(ErrIncompleteRecord, where, "say its name, its home outside status and what it remembers")
+		case !IsName(r.Name):
+			found.add(ErrName, where, "name records in kebab-case, at most 64 characters")
+		case seen[r.Name]:
+			found.add(ErrDuplicateRecord, where, "declare it once")
 		}
+		seen[r.Name] = true
 	}
 }
 

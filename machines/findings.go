@@ -37,6 +37,7 @@ var (
 	ErrMissingDataCodec            = errors.New("data without a codec")
 	ErrUndeclaredMigration         = errors.New("migration to an undeclared state")
 	ErrIncompleteRecord            = errors.New("record without a name, home or doc")
+	ErrDuplicateRecord             = errors.New("record declared twice")
 	ErrUndeclaredHeldResource      = errors.New("undeclared held resource")
 	ErrMisplacedRetains            = errors.New("held resource kept in a state that does not last")
 	ErrUnusedHeldResource          = errors.New("held resource that is never taken or never given back")

@@ -19,7 +19,7 @@ var kinds = map[string]error{
 	"ErrMissingOnTargetChange": ErrMissingOnTargetChange, "ErrMisplacedOnTargetChange": ErrMisplacedOnTargetChange, "ErrNothingAwaited": ErrNothingAwaited,
 	"ErrMissingPrecondition": ErrMissingPrecondition, "ErrMissingOnPreconditionFailed": ErrMissingOnPreconditionFailed, "ErrMissingExpected": ErrMissingExpected, "ErrQuiet": ErrQuiet,
 	"ErrUndeclaredNeed": ErrUndeclaredNeed, "ErrUnusedNeed": ErrUnusedNeed, "ErrMissingInference": ErrMissingInference, "ErrMissingTarget": ErrMissingTarget,
-	"ErrMissingDataCodec": ErrMissingDataCodec, "ErrUndeclaredMigration": ErrUndeclaredMigration, "ErrIncompleteRecord": ErrIncompleteRecord,
+	"ErrMissingDataCodec": ErrMissingDataCodec, "ErrUndeclaredMigration": ErrUndeclaredMigration, "ErrIncompleteRecord": ErrIncompleteRecord, "ErrDuplicateRecord": ErrDuplicateRecord,
 	"ErrOneNameTwoGuards": ErrOneNameTwoGuards, "ErrUndeclaredHeldResource": ErrUndeclaredHeldResource, "ErrMisplacedRetains": ErrMisplacedRetains,
 	"ErrUnusedHeldResource": ErrUnusedHeldResource, "ErrDeletion": ErrDeletion, "ErrResolvedBy": ErrResolvedBy,
 }

@@ -80,6 +80,8 @@ type ActionInfo struct {
 	Live bool
 	// NeedsFinalizer means that the finalizer must be on the object before the effects are executed.
 	NeedsFinalizer bool
+	// Records means that the action has records, which the kind must keep.
+	Records bool
 	// RequeueAfter is the requeue delay after the action executed an effect.
 	RequeueAfter time.Duration
 	Backoff      states.Backoff

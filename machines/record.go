@@ -7,7 +7,7 @@ import (
 
 // Record is a memory outside status: what observation cannot give back, such as the version that a disk was last started with.
 type Record struct {
-	// Name in kebab-case. Required.
+	// Name in kebab-case, unique in its machine. Required.
 	Name string
 	// Home names the object and the field that contain the record. Required.
 	Home string

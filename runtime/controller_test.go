@@ -39,7 +39,11 @@ func TestReconcilerSetupWithManager(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			kind := turnstile.NewKind(nil, turnstile.NewWorld(), nil)
+			lifecycles, err := turnstile.Lifecycles()
+			if err != nil {
+				t.Fatal(err)
+			}
+			kind := turnstile.NewKind(lifecycles, turnstile.NewWorld(), nil)
 			kind.Owns = c.owns
 			err = lifecycle.New(kind, lifecycle.Options{Client: mgr.GetClient(), Live: mgr.GetAPIReader()}).SetupWithManager(mgr, lifecycle.Wiring{SkipNameValidation: true})
 			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {

@@ -14,10 +14,40 @@ func (k Kind[O, S, E]) Validate() error {
 	for _, lc := range k.Lifecycles {
 		lifecycles = append(lifecycles, lc.Evaluator(access.Key{}))
 	}
-	if err := errors.Join(checkNames(lifecycles), checkEntries(lifecycles)); err != nil {
+	if err := errors.Join(k.checkFields(lifecycles), checkNames(lifecycles), checkEntries(lifecycles)); err != nil {
 		return fmt.Errorf("declaring kind %s: %w", k.Name, err)
 	}
 	return nil
+}
+
+// checkFields returns an error for required fields that are missing.
+func (k Kind[O, S, E]) checkFields(lifecycles []machines.Evaluator[O, S, E]) error {
+	var problems []error
+	demand := func(has bool, field, why string) {
+		if !has {
+			problems = append(problems, fmt.Errorf("it has no %s, %s: declare it", field, why))
+		}
+	}
+	demand(k.Name != "", "Name", "which errors and metrics show")
+	demand(k.New != nil, "New", "which returns the object to read")
+	demand(k.Observe != nil, "Observe", "from whose snapshot every lifecycle is decided")
+	demand(len(lifecycles) > 0, "Lifecycles", "so that nothing would be decided")
+	demand(k.Disrupts == nil || k.Availability != nil, "Availability", "without which no effect that disrupts a member is executed")
+	acts, records := "", ""
+	for _, lc := range lifecycles {
+		for _, state := range lc.Graph().States {
+			action, ok := lc.Action(state.Name)
+			if ok {
+				acts = action.Name
+			}
+			if action.Records {
+				records = action.Name
+			}
+		}
+	}
+	demand(acts == "" || k.Execute != nil, "Execute", "which executes the effects of action "+acts)
+	demand(records == "" || k.Records != nil, "Records", "which keeps what action "+records+" records")
+	return errors.Join(problems...)
 }
 
 // checkNames returns an error for names of lifecycles that cannot be keys of their entries in the status.

@@ -80,3 +80,42 @@ func TestKindValidate(t *testing.T) {
 		})
 	}
 }
+
+// A field that is missing would be found by a nil pointer in the cluster.
+func TestKindValidateFields(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*turnstile.Kind)
+		want   []string
+	}{
+		"all are declared":                      {change: func(*turnstile.Kind) {}},
+		"no functions":                          {change: func(k *turnstile.Kind) { k.New, k.Observe, k.Execute = nil, nil, nil }, want: []string{"New", "Observe", "Execute"}},
+		"no name":                               {change: func(k *turnstile.Kind) { k.Name = "" }, want: []string{"Name"}},
+		"no lifecycle":                          {change: func(k *turnstile.Kind) { k.Lifecycles = nil }, want: []string{"Lifecycles"}},
+		"an action with records, and no home":   {change: func(k *turnstile.Kind) { k.Records = nil }, want: []string{"Records"}},
+		"disruptions, and no availability":      {change: func(k *turnstile.Kind) { k.Availability = nil }, want: []string{"Availability"}},
+		"neither disruptions nor availability":  {change: func(k *turnstile.Kind) { k.Disrupts, k.Availability = nil, nil }},
+		"a lifecycle at rest needs no effects":  {change: func(k *turnstile.Kind) { k.Lifecycles, k.Execute = []turnstile.Lifecycle{named(t, "calm", 1)}, nil }},
+		"a lifecycle without records, no home":  {change: func(k *turnstile.Kind) { k.Lifecycles, k.Records = []turnstile.Lifecycle{greedy(t)}, nil }},
+		"an action of another lifecycle counts": {change: func(k *turnstile.Kind) { k.Lifecycles, k.Execute = append(k.Lifecycles, named(t, "calm", 1)), nil }, want: []string{"Execute"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			lifecycles, err := turnstile.Lifecycles()
+			if err != nil {
+				t.Fatal(err)
+			}
+			kind := turnstile.NewKind(lifecycles, nil, nil)
+			tc.change(&kind)
+			var got []string
+			if err := kind.Validate(); err != nil {
+				for line := range strings.SplitSeq(err.Error(), "\n") {
+					_, field, _ := strings.Cut(line, "it has no ")
+					field, _, _ = strings.Cut(field, ",")
+					got = append(got, field)
+				}
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("missing fields (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
