@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,7 +120,7 @@ func (s *lifecycleState) busy() bool {
 func (s *lifecycleState) stalled(now time.Time) (reason string, stalled bool) {
 	switch {
 	case s.defect != nil:
-		return "Defect", true
+		return s.reason(), true
 	case s.entry == nil && s.tooFrequent:
 		return TransitionsTooFrequent, true
 	case s.entry == nil:
@@ -149,11 +150,23 @@ func (s *lifecycleState) undecided() bool {
 // deadline.
 const OutcomeUnknown = "OutcomeUnknown"
 
+// InstancesNotManaged is the reason of Stalled while an object declares too many instances of a lifecycle, or some with names that are not
+// valid. Those that are valid are reconciled, up to the limit.
+const InstancesNotManaged = "InstancesNotManaged"
+
+// isUnmanaged reports whether a lifecycle has instances that are not managed, rather than a defect.
+func isUnmanaged(err error) bool {
+	unmanaged := (*pass.UnmanagedInstances)(nil)
+	return err != nil && errors.As(err, &unmanaged)
+}
+
 const tooFrequentMessage = "it moves again and again without making progress, so that it is slowed down to one transition per minute: " +
 	"see in its history which transitions repeat, and what changes its target or its facts that often"
 
 func (s *lifecycleState) reason() string {
 	switch {
+	case isUnmanaged(s.defect):
+		return InstancesNotManaged
 	case s.defect != nil:
 		return "Defect"
 	case s.tooFrequent:
@@ -170,6 +183,9 @@ func (s *lifecycleState) reason() string {
 
 // message returns the attempt, what the lifecycle waits for and its progress. It contains no number that changes with time.
 func (s *lifecycleState) message() string {
+	if isUnmanaged(s.defect) {
+		return machines.Cut(s.name+": "+s.defect.Error(), maxMessage)
+	}
 	if s.defect != nil {
 		return machines.Cut(s.name+": the machine is defective and stays where it is: "+s.defect.Error(), maxMessage)
 	}

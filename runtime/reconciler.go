@@ -255,13 +255,16 @@ func (p *reconcileScope[O, S, E]) advance(ctx context.Context) (time.Duration, e
 	return p.next(&step), nil
 }
 
-// defects records the lifecycles whose machine failed to decide. The other lifecycles are reconciled.
+// defects records the lifecycles whose machine failed to decide, and those with instances that are not managed. The other lifecycles are
+// reconciled.
 func (p *reconcileScope[O, S, E]) defects(ctx context.Context, step *pass.Step[O, S, E]) {
 	for i := range step.Results {
 		s := &step.Results[i]
 		if err := s.Decision.Err; err != nil {
 			p.memory.trouble(s.Name).deciding = err
-			p.defective(ctx, s.Name, err)
+			if !isUnmanaged(err) {
+				p.defective(ctx, s.Name, err)
+			}
 		} else if t := p.memory.lifecycles[s.Name]; t != nil {
 			t.deciding = nil
 		}

@@ -19,6 +19,14 @@ type instance struct {
 	unmanaged bool
 }
 
+// UnmanagedInstances is why not all declared instances of a lifecycle are managed. It is no defect of the machine: there are too many, or a
+// name is not valid, which is often what a user declares.
+type UnmanagedInstances struct{ Err error }
+
+func (u *UnmanagedInstances) Error() string { return u.Err.Error() }
+
+func (u *UnmanagedInstances) Unwrap() error { return u.Err }
+
 // holdsNothing reports that undecided instances of the lifecycle have nothing to release. Others may: an instance whose entry was lost is
 // found only by its name.
 func (i *instance) holdsNothing(graph machines.Graph) bool {
@@ -40,6 +48,9 @@ func (in *In[O, S, E]) expand(snapshot S) (lifecycles []machines.Evaluator[O, S,
 			continue
 		}
 		names, known, err := lc.Instances(in.Object, snapshot)
+		if known && err != nil {
+			err = &UnmanagedInstances{err}
+		}
 		if !known || err != nil {
 			add(lc, instance{undecided: true, err: err, unmanaged: known})
 		}
@@ -57,7 +68,7 @@ func (in *In[O, S, E]) expand(snapshot S) (lifecycles []machines.Evaluator[O, S,
 			add(lc.Instance(name), instance{removed: known && err == nil && !declared})
 		}
 		if waiting > 0 && known && err == nil {
-			err := fmt.Errorf("%d instances wait until others are released: an object has at most %d", waiting, lc.MaxInstances())
+			err := &UnmanagedInstances{fmt.Errorf("%d instances wait until others are released: an object has at most %d", waiting, lc.MaxInstances())}
 			add(lc, instance{undecided: true, err: err, unmanaged: true})
 		}
 	}
