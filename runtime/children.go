@@ -2,15 +2,11 @@ package runtime
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"reflect"
-	"strings"
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/labels"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -110,81 +106,6 @@ func blank(object k8sruntime.Object) {
 	if !kind.Empty() {
 		object.GetObjectKind().SetGroupVersionKind(kind)
 	}
-}
-
-func (r *childReader) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	if err := r.children.client.List(ctx, list, opts...); err != nil {
-		return err
-	}
-	marks, err := r.marked(list, opts)
-	if err != nil || len(marks) == 0 {
-		return err
-	}
-	found, err := byName(list)
-	if err != nil {
-		return err
-	}
-	worst := current
-	for _, key := range marks {
-		worst = max(worst, r.children.behind(r.owner, key, found[key.name]))
-	}
-	switch worst {
-	case current:
-		return nil
-	case wait:
-		return ErrStale
-	case tooLate: // read live below
-	}
-	blank(list)
-	if err := r.children.live.List(ctx, list, opts...); err != nil {
-		return err
-	}
-	if found, err = byName(list); err != nil {
-		return err
-	}
-	for _, key := range marks {
-		r.children.saw(r.owner, key, found[key.name])
-	}
-	return nil
-}
-
-// marked returns the children that the list would contain and whose last write the cache has not shown yet.
-func (r *childReader) marked(list client.ObjectList, opts []client.ListOption) ([]childKey, error) {
-	marks := r.children.of(r.owner)
-	if len(marks) == 0 {
-		return nil, nil
-	}
-	gvk, err := apiutil.GVKForObject(list, r.children.client.Scheme())
-	if err != nil {
-		return nil, err
-	}
-	gvk.Kind = strings.TrimSuffix(gvk.Kind, "List")
-	var o client.ListOptions
-	o.ApplyOptions(opts)
-	var keys []childKey
-	for key, m := range marks {
-		if key.kind == gvk && (o.Namespace == "" || o.Namespace == key.name.Namespace) && selected(&o, m.labels) {
-			keys = append(keys, key)
-		}
-	}
-	return keys, nil
-}
-
-func selected(o *client.ListOptions, have map[string]string) bool {
-	return o.LabelSelector == nil || o.LabelSelector.Matches(labels.Set(have))
-}
-
-func byName(list client.ObjectList) (map[types.NamespacedName]client.Object, error) {
-	found := map[types.NamespacedName]client.Object{}
-	err := meta.EachListItem(list, func(item k8sruntime.Object) error {
-		object, ok := item.(client.Object)
-		if !ok {
-			return fmt.Errorf("listing children: %T is not an object", item)
-		}
-		found[client.ObjectKeyFromObject(object)] = object
-		return nil
-	})
-	return found, err
 }
 
 type lateness int
