@@ -19,6 +19,19 @@ type InFlight struct {
 	Sent bool
 }
 
+const (
+	// refreshInFlight is the maximum age of an answer while a command may take effect. Each answer triggers a reconcile, which
+	// must not repeat the question at once.
+	refreshInFlight = time.Second
+	// refreshAfterInFlight is the delay of one more read after the last command could take effect. A question that is in
+	// flight for less is not repeated.
+	refreshAfterInFlight = 10 * time.Second
+)
+
+// defaultSettle is how long a command may take effect after its sender has ended, and its effect may take to be visible. It must
+// exceed the time limit of a command in the system, with what the system needs to forward it and to show its effect.
+const defaultSettle = time.Minute
+
 // RefreshSooner makes the answer be read more often while a command may change it, and once more when none can any more.
 // Otherwise an object whose persisted state was lost, or whose spec changed, could come to rest on a value that is about to
 // change. The last answer remains valid until then, so that the status does not change.
