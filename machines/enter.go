@@ -207,15 +207,3 @@ func attemptID(a *lifecyclev1.Attempt) string {
 	}
 	return a.ID
 }
-
-// Limits of the status schema. Every text is cut to them before it is written.
-const (
-	maxText     = 512
-	maxObserved = 1024
-	maxName     = 64
-	maxUnit     = 32
-	maxTarget   = 128
-	maxWaiting  = 8
-	maxHistory  = 20
-	maxCount    = 1 << 30
-)
