@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,10 +18,45 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
 )
 
 // namespaceFile holds the namespace of the pod that this process runs in.
 const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// DefaultLeaseName is the lease of the leader election.
+const DefaultLeaseName = "detent-manager"
+
+// DefaultLeaseDuration leaves 10 seconds to renew the lease. The timeout of every observation in a reconcile is shorter than that.
+const DefaultLeaseDuration = 15 * time.Second
+
+// leadership tracks the lease without additional requests: it records when the lease was last renewed.
+type leadership struct {
+	clock clock.PassiveClock
+	// term is how long a lease lasts without renewal.
+	term time.Duration
+
+	mu      sync.Mutex
+	renewed time.Time
+}
+
+func newLeadership(clk clock.PassiveClock, o Options) *leadership {
+	l := &leadership{clock: clk, term: o.LeaseDuration}
+	if l.term <= 0 {
+		l.term = DefaultLeaseDuration
+	}
+	return l
+}
+
+// renewal is how long a leader tries to renew the lease before it gives up.
+func (l *leadership) renewal() time.Duration { return l.term * 2 / 3 }
+
+// elect sets the options of the leader election.
+func elect(options *ctrl.Options, lead *leadership, lease resourcelock.Interface) {
+	options.LeaderElection, options.LeaderElectionResourceLockInterface, options.LeaderElectionReleaseOnCancel = true, lease, true
+	options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = &lead.term, new(lead.renewal()), new(lead.term/8)
+}
 
 // newLease returns the lease of the leader election. Its requests are configured by config, and each takes less than timeout. The
 // caller must call the returned function when the manager has ended. Without leader election there is no lease.

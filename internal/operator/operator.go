@@ -67,12 +67,6 @@ type Options struct {
 	Log     logr.Logger
 }
 
-// DefaultLeaseName is the lease of the leader election.
-const DefaultLeaseName = "detent-manager"
-
-// DefaultLeaseDuration leaves 10 seconds to renew the lease. The timeout of every call in a reconcile is shorter than that.
-const DefaultLeaseDuration = 15 * time.Second
-
 // Run runs the manager until the context ends. It returns an error if the preflight checks fail, the lease is lost or a required
 // component fails.
 func Run(ctx context.Context, o Options) error {
@@ -116,14 +110,16 @@ func managerOptions(o Options, lead *leadership, lease resourcelock.Interface) (
 	if err != nil {
 		return ctrl.Options{}, err
 	}
-	return ctrl.Options{
-		LeaseDuration: &lead.term, RenewDeadline: new(lead.renewal()), RetryPeriod: new(lead.term / 8),
+	options := ctrl.Options{
 		Scheme: scheme, Logger: o.Log, Cache: caches, NewClient: lifecycle.NewClient,
-		LeaderElection: o.LeaderElection, LeaderElectionResourceLockInterface: lease, LeaderElectionReleaseOnCancel: true,
 		Metrics:                 metricsserver.Options{BindAddress: o.MetricsAddress},
 		HealthProbeBindAddress:  o.HealthAddress,
 		GracefulShutdownTimeout: new(10 * time.Second),
-	}, nil
+	}
+	if o.LeaderElection {
+		elect(&options, lead, lease)
+	}
+	return options, nil
 }
 
 // registry returns where the metrics of the manager are registered. The one of controller-runtime belongs to the process: a second

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 )
 
@@ -34,27 +32,6 @@ func cachesFilled(c filling) healthz.Checker {
 		return nil
 	}
 }
-
-// leadership tracks the lease without additional requests: it records when the lease was last renewed.
-type leadership struct {
-	clock clock.PassiveClock
-	// term is how long a lease lasts without renewal.
-	term time.Duration
-
-	mu      sync.Mutex
-	renewed time.Time
-}
-
-func newLeadership(clk clock.PassiveClock, o Options) *leadership {
-	l := &leadership{clock: clk, term: o.LeaseDuration}
-	if l.term <= 0 {
-		l.term = DefaultLeaseDuration
-	}
-	return l
-}
-
-// renewal is how long a leader tries to renew the lease before it gives up.
-func (l *leadership) renewal() time.Duration { return l.term * 2 / 3 }
 
 // config returns the configuration of the leader election's client. That client writes the lease only to acquire, renew or
 // release it.
