@@ -85,15 +85,8 @@ func (t *scope) place(ctx context.Context, next *record.Record) error {
 					return err
 				}
 			}
-			if len(nodes) == 0 {
-				why, err := t.nowhere(ctx)
-				if err != nil {
-					return err
-				}
-				return fmt.Errorf("placing %s: no host can have a monitor (%s): correct spec.placement, or make a host available", d.Name, why)
-			}
 			if one.Node = t.freest(next, nodes); one.Node == "" {
-				return fmt.Errorf("placing %s: %d hosts can have a monitor, and each has one: add hosts, or set spec.mon.allowMultiplePerNode to true", d.Name, len(nodes))
+				return t.noHost(ctx, d.Name, len(nodes))
 			}
 			one.Format, one.Directory = record.FormatAllowed, render.MonDirectory(t.cluster)
 		}
