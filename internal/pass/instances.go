@@ -23,8 +23,10 @@ type instance struct {
 // name is not valid, which is often what a user declares.
 type UnmanagedInstances struct{ Err error }
 
+// Error implements error.
 func (u *UnmanagedInstances) Error() string { return u.Err.Error() }
 
+// Unwrap returns the reason.
 func (u *UnmanagedInstances) Unwrap() error { return u.Err }
 
 // holdsNothing reports that undecided instances of the lifecycle have nothing to release. Others may: an instance whose entry was lost is
