@@ -85,7 +85,8 @@ func keepingWhileRefused(seeded bool) toySubject {
 
 func keepingWhileFlapping(seeded bool) toySubject {
 	s := keeping(nil, when(seeded, repairLast))
-	only(&s, explore.Flaps, explore.ChildLost, explore.Invalid, explore.Throttled, explore.DiesAfter)
+	// One kind of refusal: after two of them the back-off of a repair is longer than the reconciles of a target that flaps.
+	only(&s, explore.Flaps, explore.ChildLost, explore.Invalid, explore.DiesAfter)
 	return s
 }
 

@@ -66,9 +66,8 @@ func (w *worker[O, S, E]) refuse(s *state) step {
 	return one
 }
 
-// flapPause is the interval at which the target changes. The back-off after three failures ends within the reconciles in which a lost child must
-// be restored.
-const flapPause = 500 * time.Millisecond
+// flapPause is the interval at which the target changes.
+const flapPause = 200 * time.Millisecond
 
 // flap changes the target before a reconcile. The cache shows it at once.
 func (w *worker[O, S, E]) flap(s *state) {
