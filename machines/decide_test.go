@@ -176,7 +176,7 @@ var decisions = map[string]decideCase{
 		entry: under(at("Refused", nil), "1"), facts: half(), want: &moved{Edge: "target-changed Refused -> Checking", Attempt: "new"},
 	},
 	"a changed target that keeps its attempt keeps the attempt": {
-		entry: under(at("Raising", nil), "1"), facts: done(), mayAct: true,
+		entry: under(at("Raising", nil), "1"), facts: done(), mayAct: true, decided: true,
 		want: &moved{Edge: "raised Raising -> Settled", Attempt: "kept"},
 	},
 	"a Hold that keeps its attempt does not decide upon a changed target": {

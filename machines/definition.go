@@ -68,7 +68,7 @@ type State[F, D, E any] struct {
 }
 
 // KeepAttempt as OnTargetChange means that a changed target has no effect before this state is left. Until then the object is not Ready for
-// its generation.
+// its generation: the state is under way, or is a Hold that does not decide upon it.
 const KeepAttempt = "-"
 
 // Action is the idempotent work of a state: a pure function from facts to effects.

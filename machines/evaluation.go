@@ -111,10 +111,10 @@ func (l *evaluation[F, D, FX, E]) decide() Decision {
 	return Decision{Move: move, MayAct: believed, Decided: believed && !target.Unknown && !(blocked && n.Resting()) && !l.ignores(n, target)}
 }
 
-// ignores reports whether the state keeps its attempt although the target differs from the attempt's. What the facts request now is
-// decided upon once the state is left.
+// ignores reports whether the Hold keeps its attempt although the target differs from the attempt's. A Work or Wait state that does so is
+// shown as under way, and acts upon the target once it is left.
 func (l *evaluation[F, D, FX, E]) ignores(n *node[F, D, FX], target Target) bool {
-	return n.OnTargetChange == KeepAttempt && !l.isTarget(target)
+	return n.Resting() && n.OnTargetChange == KeepAttempt && !l.isTarget(target)
 }
 
 // shadowed returns the transition that Invariant prevents. Its guard may rely on Invariant, so that a panic here is no defect.
