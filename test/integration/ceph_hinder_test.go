@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/cephtest"
 	cephcontroller "github.com/detent-dev/detent/controllers/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
@@ -47,10 +48,13 @@ func (w cephWorld) Hinder(v Visit, key client.ObjectKey) {
 		s.disturb(func(c *simulator.Cluster) { c.Faults = []simulator.Fault{busy} }, func(c *simulator.Cluster) { c.Faults = nil })
 	case cephupgrade.AwaitingDaemon:
 		s.hinder(func() { s.broken = cephNew })
-	case cephupgrade.DeadOSD: // one that is not of this cluster's spec and does not run
-		dead := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "9"}
-		s.disturb(func(c *simulator.Cluster) { c.Add(dead) }, func(c *simulator.Cluster) {
-			c.Daemons = slices.DeleteFunc(c.Daemons, func(d simulator.Daemon) bool { return d.Name == dead })
+	case cephupgrade.DeadOSD: // one that is not of this cluster's spec, on the older release
+		other := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "9"}
+		s.disturb(func(c *simulator.Cluster) {
+			c.Add(other)
+			Expect(c.Start(other, cephtest.Releases()["16"], "elsewhere")).To(Succeed())
+		}, func(c *simulator.Cluster) {
+			c.Daemons = slices.DeleteFunc(c.Daemons, func(d simulator.Daemon) bool { return d.Name == other })
 		})
 	}
 }
