@@ -9,16 +9,11 @@ import (
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
-	corev1 "k8s.io/api/core/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/detent-dev/detent/clients/ceph"
-	"github.com/detent-dev/detent/controllers/ceph/daemons"
 )
 
 var _ = Describe("A Ceph", Label("ceph"), func() {
 	for _, version := range []string{"16.2.15", "18.2.7"} {
-		It("of one monitor gets others beside it, and none while it is down, on "+version, SpecTimeout(10*time.Minute), func(ctx SpecContext) {
+		It("of one monitor gets others beside it, on "+version, SpecTimeout(10*time.Minute), func(ctx SpecContext) {
 			s := scenario(ctx)
 			c := installFrom(ctx, s, "ceph-small.yaml", version)
 			c.run(ctx, "ceph", "osd", "pool", "create", "things", "8")
@@ -26,16 +21,8 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 			c.run(ctx, "sh", "-c", "printf kept | rados --pool=things put greeting -")
 			founded := c.run(ctx, "ceph", "fsid")
 
-			p := s.Phase("three are declared while the only one is down")
-			c.scale(ctx, ceph.TypeMon, "a", 0)
+			p := s.Phase("three are declared")
 			c.edit(ctx, `{"spec":{"mon":{"count":3,"allowMultiplePerNode":true}}}`)
-			for _, id := range []string{"b", "c"} {
-				c.addressed(ctx, id)
-			}
-			c.still(ctx, p, "while there is no quorum")
-
-			p = s.Phase("it is back")
-			c.scale(ctx, ceph.TypeMon, "a", 1)
 			Eventually(func(ctx context.Context) ([]string, error) {
 				out, err := c.ask(ctx, "ceph", "quorum_status", "--format=json")
 				if err != nil {
@@ -48,21 +35,10 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 			}).WithContext(ctx).WithTimeout(cephPatience).Should(ConsistOf("a", "b", "c"), c.said(ctx))
 			c.settled(ctx, version)
 			p.End()
-			Expect(p.Starts()).To(Equal(map[string]int{"mon.a": 1, "mon.b": 1, "mon.c": 1}), "starts of each daemon")
+			Expect(p.Starts()).To(Equal(map[string]int{"mon.b": 1, "mon.c": 1}), "starts of each daemon")
 			Expect(c.run(ctx, "ceph", "fsid")).To(Equal(founded))
 			Expect(c.run(ctx, "rados", "--pool=things", "get", "greeting", "-")).To(Equal("kept"))
 			c.healthy(ctx)
 		})
 	}
 })
-
-// addressed waits until a monitor has an address: it could be launched.
-func (c *store) addressed(ctx SpecContext, id string) {
-	GinkgoHelper()
-	name := daemons.ObjectName(storeName, ceph.Daemon{Type: ceph.TypeMon, ID: id})
-	Eventually(func(ctx context.Context) (string, error) {
-		var service corev1.Service
-		err := cluster.Client.Get(ctx, client.ObjectKey{Namespace: c.Namespace, Name: name}, &service)
-		return service.Spec.ClusterIP, err
-	}).WithContext(ctx).ShouldNot(BeEmpty(), "the address of mon."+id)
-}
