@@ -29,6 +29,8 @@ type OSD struct {
 	Up, In bool
 	// NoOut means that it carries the flag noout of its own.
 	NoOut bool
+	// New means that it was never in: it has no placement groups from before.
+	New bool
 	// Flags are its other flags: noup, nodown and noin.
 	Flags []string `json:",omitempty"`
 }
@@ -87,7 +89,7 @@ func (a osdMapAnswer) read() (OSDMap, error) {
 		if o.Number == nil || o.Up == nil || o.In == nil {
 			return OSDMap{}, missing("osd, up or in")
 		}
-		m.OSDs = append(m.OSDs, OSD{Number: *o.Number, UUID: o.UUID, Up: *o.Up == 1, In: *o.In == 1, NoOut: slices.Contains(o.State, "noout"), Flags: otherFlags(o.State)})
+		m.OSDs = append(m.OSDs, OSD{Number: *o.Number, UUID: o.UUID, Up: *o.Up == 1, In: *o.In == 1, NoOut: slices.Contains(o.State, "noout"), New: slices.Contains(o.State, "new"), Flags: otherFlags(o.State)})
 	}
 	slices.SortFunc(m.OSDs, func(a, b OSD) int { return cmp.Compare(a.Number, b.Number) })
 	return m, nil

@@ -141,7 +141,7 @@ func (f *Facts) returns(c *Cluster, m *Memory, p plan, name ceph.Daemon) bool {
 	return one != nil && d.Outcome == decision.Permitted && (p.turn == repair || p.turn == check) && f.starting(c, one, d.Targets)
 }
 
-// reduced returns the filesystems that stay reduced: that of the next step, also while an attempt is recorded anew or a daemon starts, and
+// reduced returns the filesystems that stay reduced: that of the next step, also while an attempt is recorded again or a daemon starts, and
 // those whose metadata servers have several versions, whatever comes next.
 func (f *Facts) reduced(c *Cluster, m *Memory, p plan) []string {
 	names, d := f.mixed(m), f.decide(c, m)

@@ -240,6 +240,9 @@ func electedWithin(age time.Duration) change {
 }
 func podless(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd0).Pod = "" }
 
+// fresh: the first OSD was never in.
+func fresh(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.OSDs.OSDs[0].New = true }
+
 // silent: Ceph has no report of the daemon.
 func silent(name ceph.Daemon) change {
 	return func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) {

@@ -191,14 +191,14 @@ func (f *Facts) release(c *Cluster, targets map[ceph.Type]decision.Image) (name 
 	return wanted.Name, required.Major < wanted.Major
 }
 
-// older returns the OSDs of the map that do not run their target, by whether they are up. One that never started has no data of another version.
+// older returns the OSDs of the map that do not run their target, by whether they are up. One that is new and never reported a version has no data of another one.
 func (f *Facts) older(c *Cluster, targets map[ceph.Type]decision.Image) (up, down []string) {
 	target := targets[ceph.TypeOSD].Version
 	for _, o := range c.OSDs.OSDs {
 		d := f.find(o.Daemon())
 		m, reported := c.metadata(o.Daemon())
 		switch {
-		case (!reported || m.Version.Same(target)) && (d == nil || d.Launched.Same(target)):
+		case (!reported && o.New || reported && m.Version.Same(target)) && (d == nil || d.Launched.Same(target)):
 		case o.Up:
 			up = append(up, o.Daemon().String())
 		default:

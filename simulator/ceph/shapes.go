@@ -103,6 +103,9 @@ func (c *Cluster) osdDump() any {
 		if d.Out {
 			in = 0
 		}
+		if d.Newest == 0 {
+			state = append(state, "new")
+		}
 		if d.NoOut {
 			state = append(state, "noout")
 		}

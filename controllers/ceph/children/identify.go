@@ -2,7 +2,6 @@ package children
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -71,7 +70,7 @@ func put[K comparable, V any](into map[K]V, key K, value V) map[K]V {
 // place chooses the hosts of monitors, which keep their data there, and records their addresses. A monitor that cannot be placed is not
 // launched, and no other one until it is: the rest of the cluster is kept as it is.
 func (t *scope) place(ctx context.Context, next *record.Record) error {
-	var nodes []string
+	var hosts []host
 	for _, d := range t.snapshot.Declared {
 		if d.Name.Type != ceph.TypeMon {
 			continue
@@ -79,14 +78,14 @@ func (t *scope) place(ctx context.Context, next *record.Record) error {
 		name := d.Name.String()
 		one := next.Daemons[name]
 		if one.Node == "" {
-			if nodes == nil {
+			if hosts == nil {
 				var err error
-				if nodes, err = t.hosts(ctx); err != nil {
+				if hosts, err = t.hosts(ctx); err != nil {
 					return err
 				}
 			}
-			if one.Node = t.freest(next, nodes); one.Node == "" {
-				return t.noHost(ctx, d.Name, len(nodes))
+			if one.Node = t.freest(next, hosts); one.Node == "" {
+				return noHost(d.Name, hosts)
 			}
 			one.Format, one.Directory = record.FormatAllowed, render.MonDirectory(t.cluster)
 		}
@@ -96,65 +95,6 @@ func (t *scope) place(ctx context.Context, next *record.Record) error {
 		next.Daemons = put(next.Daemons, name, one)
 	}
 	return nil
-}
-
-// freest returns the host with the fewest monitors; empty if none may have another one.
-func (t *scope) freest(next *record.Record, nodes []string) (best string) {
-	count := map[string]int{}
-	for _, m := range next.Of(ceph.TypeMon) {
-		count[next.Daemons[m.String()].Node]++
-	}
-	for _, n := range nodes {
-		if count[n] > 0 && !t.cluster.Spec.Mon.AllowMultiplePerNode {
-			continue
-		}
-		if best == "" || count[n] < count[best] {
-			best = n
-		}
-	}
-	return best
-}
-
-// hosts returns the hosts on which monitors may run.
-func (t *scope) hosts(ctx context.Context) (names []string, err error) {
-	var list corev1.NodeList
-	if err := t.Live.List(ctx, &list); err != nil {
-		return nil, fmt.Errorf("choosing hosts for the monitors: %w", err)
-	}
-	place, own := t.cluster.Spec.Placement["mon"]
-	if !own {
-		place = t.cluster.Spec.Placement["all"]
-	}
-	for i := range list.Items {
-		n := &list.Items[i]
-		ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
-			return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-		})
-		if ready && !n.Spec.Unschedulable && matches(n.Labels, place.NodeSelector) && tolerated(n.Spec.Taints, place.Tolerations) {
-			names = append(names, n.Name)
-		}
-	}
-	slices.Sort(names)
-	return names, nil
-}
-
-func matches(labels, selector map[string]string) bool {
-	for name, value := range selector {
-		if have, found := labels[name]; !found || have != value {
-			return false
-		}
-	}
-	return true
-}
-
-// tolerated reports whether a taint keeps pods with the tolerations away.
-func tolerated(taints []corev1.Taint, tolerations []corev1.Toleration) bool {
-	return !slices.ContainsFunc(taints, func(taint corev1.Taint) bool {
-		return taint.Effect != corev1.TaintEffectPreferNoSchedule && !slices.ContainsFunc(tolerations, func(by corev1.Toleration) bool {
-			value := by.Operator == corev1.TolerationOpExists || by.Value == taint.Value
-			return (by.Key == "" || by.Key == taint.Key) && (by.Effect == "" || by.Effect == taint.Effect) && value
-		})
-	})
 }
 
 // detected records the versions that were detected in the images of the spec, and forgets the images that neither the spec nor a daemon uses:

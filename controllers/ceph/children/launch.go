@@ -14,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
 )
 
 func (t *scope) monServices(ctx context.Context) error {
@@ -78,7 +79,7 @@ func (t *scope) budgets(ctx context.Context) error {
 
 // launch records the image of each daemon whose turn it is. Its Deployment is created in a later reconcile.
 func (t *scope) launch(ctx context.Context) error {
-	next := t.next()
+	next, grown := t.next(), false
 	first := !t.snapshot.Launched()
 	for _, d := range t.snapshot.Declared {
 		one := next.Daemons[d.Name.String()]
@@ -94,14 +95,15 @@ func (t *scope) launch(ctx context.Context) error {
 			continue
 		}
 		one.Image, one.Reference, one.Version, one.Newest = image.Image, image.Reference, image.Version, image.Version
-		next.Daemons = put(next.Daemons, d.Name.String(), one)
+		next.Daemons, grown = put(next.Daemons, d.Name.String(), one), grown || d.Name.Type == ceph.TypeMon
 	}
 	if first && !slices.ContainsFunc(next.Of(ceph.TypeMon), func(m ceph.Daemon) bool { return next.Daemons[m.String()].Reference != "" }) {
 		return nil // what the seed contains counts from the launch of the monitors
 	}
-	// A monitor makes its data from the monitors in this configuration, which has to contain it before its Deployment is created.
-	if err := t.write.Apply(ctx, render.Config(t.cluster, next)); err != nil {
-		return err
+	if grown { // a monitor makes its data from the monitors in the configuration, which has to contain it before its Deployment is created
+		if err := t.write.Apply(ctx, render.Config(t.cluster, next)); err != nil {
+			return err
+		}
 	}
 	return t.store(ctx, next)
 }
@@ -129,17 +131,14 @@ func (t *scope) turn(d daemons.Daemon, one *record.Daemon, next *record.Record) 
 // stopped reports whether a standby of the filesystem is stopped. A new one waits too: on the older release it could become active after a
 // newer one.
 func (t *scope) stopped(filesystem string) bool {
-	return slices.ContainsFunc(t.declaredOf(ceph.TypeMDS), func(d daemons.Daemon) bool {
-		of := t.snapshot.Deployments[d.Name]
-		return d.Filesystem == filesystem && of != nil && of.Spec.Replicas != nil && *of.Spec.Replicas == 0
+	return slices.ContainsFunc(facts.Daemons(t.snapshot), func(d cephupgrade.Daemon) bool {
+		return d.Name.Type == ceph.TypeMDS && d.Filesystem == filesystem && d.Stopped
 	})
 }
 
 // founds reports whether the monitors are launched together: all of them have an address, and none ever served.
 func (t *scope) founds() bool {
-	return !slices.ContainsFunc(t.snapshot.Record.Of(ceph.TypeMon), func(m ceph.Daemon) bool {
-		return t.snapshot.Record.Daemons[m.String()].Format == record.FormatDone
-	}) && !slices.ContainsFunc(t.declaredOf(ceph.TypeMon), func(m daemons.Daemon) bool {
+	return !t.snapshot.Founded() && !slices.ContainsFunc(t.declaredOf(ceph.TypeMon), func(m daemons.Daemon) bool {
 		return t.snapshot.Record.Daemons[m.Name.String()].Address == ""
 	})
 }

@@ -11,40 +11,67 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/record"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 )
 
-// noHost is why a monitor has no host, of the given number of hosts that can have one: what excludes the hosts if there are none.
-func (t *scope) noHost(ctx context.Context, name ceph.Daemon, hosts int) error {
-	if hosts > 0 {
-		return fmt.Errorf("placing %s: %d hosts can have a monitor, and each has one: add hosts, or set spec.mon.allowMultiplePerNode to true", name, hosts)
-	}
+// host is a node, with what excludes it from having a monitor; empty if it can have one.
+type host struct{ name, excluded string }
+
+// hosts returns the hosts by name.
+func (t *scope) hosts(ctx context.Context) ([]host, error) {
 	var list corev1.NodeList
 	if err := t.Live.List(ctx, &list); err != nil {
-		return fmt.Errorf("choosing hosts for the monitors: %w", err)
+		return nil, fmt.Errorf("choosing hosts for the monitors: %w", err)
 	}
-	return fmt.Errorf("placing %s: no host can have a monitor (%s): correct spec.placement, or make a host available", name, t.excluded(list.Items))
-}
-
-// excluded is what excludes each host from having a monitor.
-func (t *scope) excluded(nodes []corev1.Node) string {
 	field := "mon"
 	if _, own := t.cluster.Spec.Placement[field]; !own {
 		field = "all"
 	}
-	hosts := map[string][]string{}
-	for i := range nodes {
-		by := excludedBy(&nodes[i], t.cluster.Spec.Placement[field], "spec.placement."+field)
-		hosts[by] = append(hosts[by], nodes[i].Name)
+	all := make([]host, 0, len(list.Items))
+	for i := range list.Items {
+		n := &list.Items[i]
+		all = append(all, host{n.Name, excludedBy(n, t.cluster.Spec.Placement[field], "spec.placement."+field)})
 	}
-	var texts []string
-	for _, by := range slices.Sorted(maps.Keys(hosts)) {
-		texts = append(texts, by+": "+strings.Join(slices.Sorted(slices.Values(hosts[by])), ", "))
-	}
-	return cmp.Or(strings.Join(texts, "; "), "there are none")
+	slices.SortFunc(all, func(a, b host) int { return cmp.Compare(a.name, b.name) })
+	return all, nil
 }
 
-// excludedBy is why a host cannot have a monitor. Kubernetes adds taints to hosts that are cordoned or not ready, so that taints come last.
+// freest returns the host with the fewest monitors; empty if none may have another one.
+func (t *scope) freest(next *record.Record, hosts []host) (best string) {
+	count := map[string]int{}
+	for _, m := range next.Of(ceph.TypeMon) {
+		count[next.Daemons[m.String()].Node]++
+	}
+	for _, h := range hosts {
+		if h.excluded != "" || count[h.name] > 0 && !t.cluster.Spec.Mon.AllowMultiplePerNode {
+			continue
+		}
+		if best == "" || count[h.name] < count[best] {
+			best = h.name
+		}
+	}
+	return best
+}
+
+// noHost is why a monitor has no host: each one that can have a monitor has one, or what excludes them all.
+func noHost(name ceph.Daemon, hosts []host) error {
+	excluded := map[string][]string{}
+	for _, h := range hosts {
+		excluded[h.excluded] = append(excluded[h.excluded], h.name)
+	}
+	if able := len(excluded[""]); able > 0 {
+		return fmt.Errorf("placing %s: %d hosts can have a monitor, and each has one: add hosts, or set spec.mon.allowMultiplePerNode to true", name, able)
+	}
+	var texts []string
+	for _, by := range slices.Sorted(maps.Keys(excluded)) {
+		texts = append(texts, by+": "+strings.Join(excluded[by], ", "))
+	}
+	return fmt.Errorf("placing %s: no host can have a monitor (%s): correct spec.placement, or make a host available", name, cmp.Or(strings.Join(texts, "; "), "there are none"))
+}
+
+// excludedBy is why a host cannot have a monitor; empty if it can. Kubernetes adds taints to hosts that are cordoned or not ready, so that
+// taints come last.
 func excludedBy(n *corev1.Node, place cephv1.Placement, field string) string {
 	switch {
 	case !matches(n.Labels, place.NodeSelector):
@@ -55,6 +82,27 @@ func excludedBy(n *corev1.Node, place cephv1.Placement, field string) string {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	}):
 		return "not ready"
+	case !tolerated(n.Spec.Taints, place.Tolerations):
+		return "excluded by taints that " + field + " does not tolerate"
 	}
-	return "excluded by taints that " + field + " does not tolerate"
+	return ""
+}
+
+func matches(labels, selector map[string]string) bool {
+	for name, value := range selector {
+		if have, found := labels[name]; !found || have != value {
+			return false
+		}
+	}
+	return true
+}
+
+// tolerated reports whether a taint keeps pods with the tolerations away.
+func tolerated(taints []corev1.Taint, tolerations []corev1.Toleration) bool {
+	return !slices.ContainsFunc(taints, func(taint corev1.Taint) bool {
+		return taint.Effect != corev1.TaintEffectPreferNoSchedule && !slices.ContainsFunc(tolerations, func(by corev1.Toleration) bool {
+			value := by.Operator == corev1.TolerationOpExists || by.Value == taint.Value
+			return (by.Key == "" || by.Key == taint.Key) && (by.Effect == "" || by.Effect == taint.Effect) && value
+		})
+	})
 }

@@ -170,7 +170,7 @@ func (d *Decision) changes() bool { return !d.From.IsZero() }
 func moved(s *Situation, d *Decision) bool {
 	var newer, at []string
 	var newest versions.Version
-	anew := true
+	requested := true
 	types := map[ceph.Type]bool{}
 	for _, m := range s.Daemons {
 		target, moves := d.Targets[m.Name.Type]
@@ -178,7 +178,7 @@ func moved(s *Situation, d *Decision) bool {
 		case !moves || m.Runs.IsZero() || target.Version.IsZero():
 		case m.Runs.Compare(target.Version) > 0:
 			newer, types[m.Name.Type] = append(newer, m.Name.String()), true
-			anew = anew && !slices.Contains(s.Named, target.Name)
+			requested = requested && !slices.Contains(s.Named, target.Name)
 			if !slices.Contains(d.Back, target.Version) {
 				d.Back = append(d.Back, target.Version)
 			}
@@ -193,7 +193,7 @@ func moved(s *Situation, d *Decision) bool {
 		return started(s, d)
 	}
 	begun := !slices.ContainsFunc(d.Back, func(to versions.Version) bool { return !slices.ContainsFunc(s.Back, to.Same) })
-	if !begun && (len(at) > 0 || !anew) {
+	if !begun && (len(at) > 0 || !requested) {
 		whole := ""
 		if len(at) == 0 {
 			whole = ". To change all of them back, name the older image in another way, such as by its digest"

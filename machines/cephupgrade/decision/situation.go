@@ -24,8 +24,7 @@ type Situation struct {
 	// Back are the older versions of a downgrade that was asked for and has begun; empty without one. Daemons that are still newer are then
 	// not the rest of an upgrade whose policy was removed.
 	Back []versions.Version
-	// Named are the names of the images that the spec asked for when an attempt last began. An older version that one of them has is not asked
-	// for anew.
+	// Named are the names of the images that the spec asked for when an attempt last began. One of them is no new request for its version.
 	Named []string
 	// Released is what the cluster requires of its daemons.
 	Released Released
