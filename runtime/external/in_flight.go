@@ -15,6 +15,8 @@ import (
 type InFlight struct {
 	// Until is when no such command can take effect any more and the system shows the effects. Zero if there is none.
 	Until time.Time
+	// Ended is when the last one of this process ended. Zero if one is under way, or none was sent.
+	Ended time.Time
 	// Sent is true if this process sent one. Otherwise a previous process may have sent one.
 	Sent bool
 }
@@ -43,6 +45,9 @@ func RefreshSooner[Q comparable](d InFlight, q *Query[Q], now time.Time) {
 		q.Renew = now.Sub(d.Until) // only older answers are read again
 	case d.Sent:
 		q.Renew, q.Again = refreshInFlight, states.DefaultPoll
+		if !d.Ended.IsZero() { // an answer from before its end is read again at once
+			q.Renew = min(refreshInFlight, max(now.Sub(d.Ended), 1))
+		}
 	default:
 		q.Again = left
 	}
@@ -73,7 +78,7 @@ func (p *Polled[T, C, Q, A, W]) InFlight(target T, lifecycle string) InFlight {
 	case underWay:
 		d = InFlight{Until: p.Clock.Now().Add(settle), Sent: true}
 	case !endedAt.IsZero() && endedAt.Add(settle).After(d.Until):
-		d = InFlight{Until: endedAt.Add(settle), Sent: true}
+		d = InFlight{Until: endedAt.Add(settle), Ended: endedAt, Sent: true}
 	}
 	return d
 }

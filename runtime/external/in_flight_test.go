@@ -34,7 +34,7 @@ func TestPolledKeepsCommandsAcrossAddresses(t *testing.T) {
 	}{
 		"under way, and another address": {
 			command: errUnderWay, address: "other",
-			want: shown{external.Unknown, external.InFlight{Until: now.Add(settle), Sent: true}, 1},
+			want: shown{external.Unknown, external.InFlight{Until: now.Add(settle), Ended: now, Sent: true}, 1},
 		},
 		"under way, and an address without a client": {
 			command: errUnderWay,
@@ -42,7 +42,7 @@ func TestPolledKeepsCommandsAcrossAddresses(t *testing.T) {
 		},
 		"done a while ago, and another address": {
 			address: "other",
-			want:    shown{external.Done, external.InFlight{Until: began.Add(later - 10*time.Second + settle), Sent: true}, 1},
+			want:    shown{external.Done, external.InFlight{Until: began.Add(later - 10*time.Second + settle), Ended: began.Add(later - 10*time.Second), Sent: true}, 1},
 		},
 		"refused, and another address": {
 			command: errRefused, address: "other",

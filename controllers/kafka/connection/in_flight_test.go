@@ -33,7 +33,7 @@ func TestInFlightAboutEarlierCommands(t *testing.T) {
 			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour) }, want: external.InFlight{Until: noon.Add(time.Minute)},
 		},
 		"a command that was done": {
-			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); command(r, nil) }, want: external.InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true},
+			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); command(r, nil) }, want: external.InFlight{Until: noon.Add(time.Hour + time.Minute), Ended: noon.Add(time.Hour), Sent: true},
 		},
 		"a command that was refused": {
 			do: func(r *polledRig) {
@@ -44,7 +44,7 @@ func TestInFlightAboutEarlierCommands(t *testing.T) {
 			want: external.InFlight{Until: noon.Add(time.Minute)},
 		},
 		"a command whose answer was lost": {
-			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); command(r, cut) }, want: external.InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true},
+			do: func(r *polledRig) { r.InFlight(here, lc); r.clock.Step(time.Hour); command(r, cut) }, want: external.InFlight{Until: noon.Add(time.Hour + time.Minute), Ended: noon.Add(time.Hour), Sent: true},
 		},
 		"another lifecycle's": {
 			do: func(r *polledRig) {
@@ -91,7 +91,7 @@ func TestInFlightAboutACommandInFlight(t *testing.T) {
 	close(hold)
 	<-r.woken
 	r.clock.Step(time.Hour)
-	if got, want := r.InFlight(here, "version"), (external.InFlight{Until: noon.Add(time.Hour + time.Minute), Sent: true}); got != want {
+	if got, want := r.InFlight(here, "version"), (external.InFlight{Until: noon.Add(time.Hour + time.Minute), Ended: noon.Add(time.Hour), Sent: true}); got != want {
 		t.Errorf("doubt %+v once it was done, want %+v", got, want)
 	}
 }
@@ -113,6 +113,9 @@ func TestInFlightRefreshesLevelsSooner(t *testing.T) {
 		"none":                           {want: Query{MaxAge: rest}},
 		"one was sent":                   {inFlight: external.InFlight{Until: noon.Add(time.Minute), Sent: true}, want: Query{MaxAge: rest, Renew: time.Second, Again: 5 * time.Second}},
 		"a process before may have":      {inFlight: external.InFlight{Until: noon.Add(time.Minute)}, want: Query{MaxAge: rest, Again: 70 * time.Second}},
+		"the last has ended just now":    {inFlight: external.InFlight{Until: noon.Add(time.Minute), Ended: noon, Sent: true}, want: Query{MaxAge: rest, Renew: 1, Again: 5 * time.Second}},
+		"the last has ended shortly ago": {inFlight: external.InFlight{Until: noon.Add(time.Minute), Ended: noon.Add(-300 * time.Millisecond), Sent: true}, want: Query{MaxAge: rest, Renew: 300 * time.Millisecond, Again: 5 * time.Second}},
+		"the last has ended a while ago": {inFlight: external.InFlight{Until: noon.Add(time.Minute), Ended: noon.Add(-3 * time.Second), Sent: true}, want: Query{MaxAge: rest, Renew: time.Second, Again: 5 * time.Second}},
 		"it has just ended":              {inFlight: external.InFlight{Until: noon, Sent: true}, want: Query{MaxAge: rest, Renew: time.Second, Again: 5 * time.Second}},
 		"an answer from after it counts": {inFlight: external.InFlight{Until: noon.Add(-12 * time.Second), Sent: true}, want: Query{MaxAge: rest, Renew: 12 * time.Second}},
 		"it ended long ago":              {inFlight: external.InFlight{Until: noon.Add(-time.Hour), Sent: true}, want: Query{MaxAge: rest, Renew: time.Hour}},

@@ -12,7 +12,6 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/dynamicconfig"
-	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -22,7 +21,7 @@ func DynamicConfig(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.
 	f := dynamicconfig.Facts{
 		Now: v.Now, EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause), Recorded: v.Altered(k),
 		Declared: declared.values, Excluded: declared.references, Problem: specError(k, v),
-		Answer: answer(v.Answer(observation.LifecycleConfiguration)), InFlight: kafkaversion.InFlight(v.Altering),
+		Answer: answer(v.Answer(observation.LifecycleConfiguration)), InFlight: inFlight(v.Altering),
 	}
 	if f.Answer.Text == "" && ask.RequestID.State == dynamicconfig.Refusing {
 		f.Answer.Text = refusalOfConfiguration(k)

@@ -34,7 +34,7 @@ func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Obse
 	f := kraftscaledown.Facts{
 		Now: v.Now, SessionTimeout: observation.SessionTimeout(k), EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
 		SkipCheck: SkipsCheck(k), Drain: observation.Drains(k),
-		InFlight: kafkaversion.InFlight(v.Unregistering), LogDirs: v.LogDirs, Cordons: v.Cordons, Moves: v.Moves,
+		InFlight: inFlight(v.Unregistering), LogDirs: v.LogDirs, Cordons: v.Cordons, Moves: v.Moves,
 	}
 	given := v.Answer(observation.LifecycleScaleDown)
 	f.Answer = answer(given)

@@ -39,7 +39,7 @@ func Version(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Observ
 	f := kafkaversion.Facts{
 		Situation: Situation(k, v), SpecError: specError(k, v), Incomplete: incomplete(k, v), Finalize: finalize(k, v),
 		Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
-		Answer: answer(v.Answer(observation.LifecycleVersion)), InFlight: kafkaversion.InFlight(v.InFlight),
+		Answer: answer(v.Answer(observation.LifecycleVersion)), InFlight: inFlight(v.InFlight),
 	}
 	if f.Answer.Text == "" && ask.RequestID.State == kafkaversion.MetadataRefused {
 		f.Answer.Text = lastRefusal(k)
@@ -197,4 +197,8 @@ func VersionOfNewNodes(k *kafkav1beta2.Kafka, v *observation.Snapshot) string {
 		}
 	}
 	return ""
+}
+
+func inFlight(f external.InFlight) kafkaversion.InFlight {
+	return kafkaversion.InFlight{Until: f.Until, Sent: f.Sent}
 }

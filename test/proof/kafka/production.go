@@ -145,7 +145,8 @@ func (s *system) Answer(_ connection.Endpoint, id machines.RequestID) external.A
 
 // InFlight returns the command of an earlier visit that may still take effect.
 func (s *system) InFlight(connection.Endpoint, string) external.InFlight {
-	return external.InFlight(s.world.inFlight(s.current, s.now))
+	f := s.world.inFlight(s.current, s.now)
+	return external.InFlight{Until: f.Until, Sent: f.Sent}
 }
 
 // Drop does nothing: no connection exists.
