@@ -81,7 +81,7 @@ func TestKindReadsSoonerWhileADaemonStarts(t *testing.T) {
 	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
 	r.until("the first daemon", 5*time.Minute, func() bool { return r.entry().State == cephupgrade.AwaitingDaemon })
 	r.step()
-	if want := 1500 * time.Millisecond; r.renew != want {
+	if want := 700 * time.Millisecond; r.renew != want {
 		t.Errorf("answers are read again after %s, want %s", r.renew, want)
 	}
 	for range 150 {

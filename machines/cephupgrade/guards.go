@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/cephupgrade/decision"
 	"github.com/detent-dev/detent/machines/cephupgrade/health"
@@ -25,8 +26,8 @@ var (
 const settle = 7 * time.Second
 
 // settles is how long after the start of a daemon the maps are evidence of its role. A manager is named by its pod, a metadata server is
-// asked through the map itself, and a gateway has no entry: what the maps show of them is the new process. A monitor is asked at its own
-// address, and an OSD counts with the placement groups.
+// asked through the map itself, and a gateway has no entry: what the maps show of them is the new process. A monitor that has taken part in an
+// election since counts at once, and an OSD counts with the placement groups.
 func settles(t ceph.Type) time.Duration {
 	if t == ceph.TypeMon || t == ceph.TypeOSD {
 		return settle
@@ -38,9 +39,21 @@ func settles(t ceph.Type) time.Duration {
 // for clocks that differ.
 const skew = 2 * time.Second
 
-// elected reports whether the monitors have held an election since the monitor started. The process from before took no part in it.
+// Elected returns the version that a monitor reported in an election since it started, as the maps of the time show it. The process from
+// before took no part in that election. False without such an election, and for other daemons.
+func (c *Cluster) Elected(d ceph.Daemon, started, read time.Time) (versions.Version, bool) {
+	elected := d.Type == ceph.TypeMon && c.Quorum.Age > 0 && !read.Add(-c.Quorum.Age).Before(started.Add(skew))
+	if !elected || !slices.Contains(c.Quorum.Members, d.ID) {
+		return versions.Version{}, false
+	}
+	m, known := c.metadata(d)
+	return m.Version, known
+}
+
+// elected reports whether the monitor has taken part in an election since it started.
 func (f *Facts) elected(c *Cluster, d *Daemon) bool {
-	return d.Name.Type == ceph.TypeMon && c.Quorum.Age > 0 && !f.Cluster.At().Add(-c.Quorum.Age).Before(d.StartedAt.Add(skew))
+	_, elected := c.Elected(d.Name, d.StartedAt, f.Cluster.At())
+	return elected
 }
 
 func maps() []transitions.Need { return []transitions.Need{NeedCluster, NeedMemory} }
@@ -281,6 +294,9 @@ func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
 	if d.Name.Type == ceph.TypeMgr { // a standby does not answer
 		m, _ := c.metadata(d.Name)
 		return transitions.If(m.Pod == d.Pod && m.Version.Same(d.Launched), d.Name.String()+" has not reported itself yet")
+	}
+	if reports, elected := c.Elected(d.Name, d.StartedAt, f.Cluster.At()); elected {
+		return transitions.If(reports.Same(d.Launched), d.Name.String()+" reports another version")
 	}
 	reports, known := f.Self.Get()
 	switch {

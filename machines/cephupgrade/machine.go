@@ -47,7 +47,7 @@ const (
 
 // shortPoll is the interval of the states in which Ceph, without an event of Kubernetes, lets the upgrade go on: it permits something, or
 // shows the effect of a command.
-const shortPoll = 2 * time.Second
+const shortPoll = time.Second
 
 type row = machines.Transition[Facts, Data]
 

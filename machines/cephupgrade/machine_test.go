@@ -250,6 +250,8 @@ func awaiting() []row {
 		in("a monitor is in the quorum", replaces(monB), with(), back),
 		in("the quorum may be that from before", replaces(monB), with(stale), waits),
 		in("the monitors have held an election since it started", replaces(monB), with(started(4*time.Second), electedWithin(2*time.Second)), back),
+		in("it reported itself in that election, and does not answer", replaces(monB), with(started(4*time.Second), electedWithin(2*time.Second), selfSilent), back),
+		in("it reported the old version in that election", replaces(monB), with(launched(monB), started(4*time.Second), electedWithin(2*time.Second)), waits),
 		in("they may have held it before", replaces(monB), with(started(4*time.Second), electedWithin(3*time.Second)), waits),
 		in("an election says nothing of an OSD", osd, with(started(4*time.Second), electedWithin(2*time.Second)), waits),
 		in("a manager has reported itself a second ago", replaces(mgrB), with(stale), back),

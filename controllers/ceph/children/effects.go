@@ -8,7 +8,6 @@ import (
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
-	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
@@ -89,7 +88,7 @@ func changed(have, want *appsv1.Deployment) *appsv1.Deployment {
 // good if the node cannot pull the image. A daemon that runs nowhere is not taken away.
 func (t *scope) pulled(ctx context.Context, name ceph.Daemon, have *appsv1.Deployment, image string) error {
 	pod := t.snapshot.Pods[name]
-	if pod == nil || facts.StartedAt(pod).IsZero() || have.Spec.Template.Spec.Containers[0].Image == image {
+	if pod == nil || observation.StartedAt(pod).IsZero() || have.Spec.Template.Spec.Containers[0].Image == image {
 		return nil
 	}
 	node := pod.Spec.NodeName

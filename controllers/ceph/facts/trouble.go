@@ -4,22 +4,11 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 )
-
-// StartedAt returns when the process in the pod started; zero if none runs.
-func StartedAt(pod *corev1.Pod) time.Time {
-	for i := range pod.Status.ContainerStatuses {
-		if r := pod.Status.ContainerStatuses[i].State.Running; r != nil {
-			return r.StartedAt.Time
-		}
-	}
-	return time.Time{}
-}
 
 // Trouble is why a container of the pod does not start, what it said when it ended with an error, or why the pod is bound to no node; empty
 // without a pod.

@@ -120,7 +120,7 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 		d.Stopped = have.Spec.Replicas != nil && *have.Spec.Replicas == 0
 		d.Outdated = s.Outdated[name]
 		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, have) {
-			d.Ready, d.StartedAt = observation.Ready(pod), StartedAt(pod)
+			d.Ready, d.StartedAt = observation.Ready(pod), observation.StartedAt(pod)
 			d.Trouble, d.Unpulled = Trouble(pod), Unpulled(pod)
 			if d.Pod = pod.Name; d.StartedAt.IsZero() {
 				d.Pod = "" // nothing runs in it yet
@@ -149,7 +149,7 @@ func setByHand(s *observation.Snapshot, d *cephupgrade.Daemon, image string) {
 // Reported returns the version that a daemon has reported from a pod of its present Deployment, and false if it has not.
 func Reported(s *observation.Snapshot, name ceph.Daemon) (v versions.Version, reported bool) {
 	pod, have := s.Pods[name], s.Deployments[name]
-	if pod == nil || have == nil || pod.DeletionTimestamp != nil || !render.Current(pod, have) || StartedAt(pod).IsZero() {
+	if pod == nil || have == nil || pod.DeletionTimestamp != nil || !render.Current(pod, have) || observation.StartedAt(pod).IsZero() {
 		return v, false
 	}
 	m, known := observation.Known(s.Cluster)

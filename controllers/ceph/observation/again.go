@@ -27,7 +27,7 @@ func (o *Collector) ReadAgain(ctx context.Context, s *Snapshot, request lifecycl
 const (
 	// renewSoon is how often answers are read again while the upgrade waits for Ceph. It is shorter than the interval in which these states are
 	// evaluated, so that none of them finds the last answer just too new.
-	renewSoon = 1500 * time.Millisecond
+	renewSoon = 700 * time.Millisecond
 	// soon is how long a wait counts as one that ends soon. Each answer is a process in a pod, and a wait may last for days.
 	soon = 2 * time.Minute
 )

@@ -23,10 +23,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
-	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
-	"github.com/detent-dev/detent/runtime/external"
-	"github.com/detent-dev/detent/transitions"
 )
 
 // Collector observes Ceph clusters. One instance serves all clusters of a process.
@@ -185,97 +182,6 @@ func (o *Collector) Cleanup(object types.UID) {
 	delete(o.records, object)
 	delete(o.judged, object)
 	delete(o.lacking, object)
-}
-
-var errNotLaunched = errors.New("the cluster is not launched yet")
-
-// ask reads the requested facts from Ceph. A cluster of which no daemon was ever launched has no facts, and one whose keys are lost cannot be
-// asked.
-func (o *Collector) ask(ctx context.Context, s *Snapshot, request lifecycle.ObserveRequest) {
-	switch {
-	case !s.Launched():
-		s.unlaunched()
-		return
-	case s.Endpoint.Keyring == "":
-		s.keyless()
-		return
-	}
-	var queries []connection.Query
-	for _, need := range request.Needs {
-		q := connection.Question{Need: need}
-		switch need {
-		case cephupgrade.NeedPermission, cephupgrade.NeedSelf, cephupgrade.NeedOrphans:
-			if q.Daemon = s.Selected; !asked(q) {
-				continue
-			}
-		}
-		query := connection.Query{Question: q, MaxAge: request.MaxAge(need)}
-		external.RefreshSooner(o.System.InFlight(s.Endpoint, connection.Lifecycle), &query, request.Now)
-		if s.Progressing && (query.Renew == 0 || query.Renew > renewSoon) {
-			query.Renew = renewSoon
-		}
-		queries = append(queries, query)
-	}
-	readings := o.System.Read(ctx, s.Endpoint, queries, request.Live, request.Now)
-	for i := range readings {
-		r := &readings[i]
-		switch queries[i].Question.Need {
-		case cephupgrade.NeedCluster:
-			s.Cluster = external.Fact(r, r.Answer.Cluster)
-		case cephupgrade.NeedHealth:
-			s.Health = external.Fact(r, r.Answer.Health)
-		case cephupgrade.NeedPermission:
-			s.Permission = external.Fact(r, r.Answer.Permission)
-		case cephupgrade.NeedSelf:
-			s.Self = external.Fact(r, r.Answer.Self)
-		case cephupgrade.NeedMemory:
-			s.Memory = external.Fact(r, r.Answer.Memory)
-		case cephupgrade.NeedOrphans:
-			s.Sessions = external.Fact(r, r.Answer.Sessions)
-		}
-	}
-	s.unasked(request)
-}
-
-// asked reports whether Ceph answers the question about a daemon of this type.
-func asked(q connection.Question) bool {
-	switch t := q.Daemon.Type; q.Need {
-	case cephupgrade.NeedSelf:
-		return t == ceph.TypeMon || t == ceph.TypeOSD || t == ceph.TypeMDS
-	case cephupgrade.NeedOrphans:
-		return t == ceph.TypeMDS
-	default:
-		return t != ""
-	}
-}
-
-// unasked sets the facts about a daemon of which Ceph is not asked. A gateway reports its version by answering at all.
-func (s *Snapshot) unasked(request lifecycle.ObserveRequest) {
-	if request.Wants(cephupgrade.NeedPermission) && !s.Permission.Asked() {
-		s.Permission = transitions.Known(ceph.OKToStop{Permission: ceph.NoSuchCommand}, s.Now)
-	}
-	if request.Wants(cephupgrade.NeedOrphans) && !s.Sessions.Asked() {
-		s.Sessions = transitions.Known([]ceph.Session(nil), s.Now)
-	}
-	if request.Wants(cephupgrade.NeedSelf) && !s.Self.Asked() {
-		s.Self = transitions.Known(s.Runs(s.Selected).Version, s.Now)
-	}
-}
-
-// unlaunched are the facts of a cluster without daemons.
-func (s *Snapshot) unlaunched() {
-	s.Cluster, s.Memory = transitions.Known(cephupgrade.Cluster{}, s.Now), transitions.Known(cephupgrade.Memory{}, s.Now)
-	s.Health = transitions.Unreadable[ceph.Health](errNotLaunched)
-	s.Permission, s.Self = transitions.Unreadable[ceph.OKToStop](errNotLaunched), transitions.Unreadable[versions.Version](errNotLaunched)
-	s.Sessions = transitions.Unreadable[[]ceph.Session](errNotLaunched)
-}
-
-// keyless are the facts of a cluster that was launched and whose keys are lost.
-func (s *Snapshot) keyless() {
-	err := KeysLost(s.Endpoint.Name.Name)
-	s.Cluster, s.Memory = transitions.Unreadable[cephupgrade.Cluster](err), transitions.Unreadable[cephupgrade.Memory](err)
-	s.Health, s.Permission = transitions.Unreadable[ceph.Health](err), transitions.Unreadable[ceph.OKToStop](err)
-	s.Self, s.Sessions = transitions.Unreadable[versions.Version](err), transitions.Unreadable[[]ceph.Session](err)
 }
 
 // Runs returns the record of a daemon with the image of its Deployment. An image that an admin wrote there and that was never detected

@@ -1,10 +1,6 @@
 package observation
 
 import (
-	"slices"
-
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/detent-dev/detent/clients/ceph"
 )
 
@@ -29,11 +25,4 @@ func (s *Snapshot) keysFrom() (without ceph.Daemon) {
 		return ceph.Daemon{}
 	}
 	return without
-}
-
-// Ready reports whether the pod is ready.
-func Ready(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
 }

@@ -10,8 +10,8 @@ import (
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
-	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
@@ -116,7 +116,7 @@ func (s *simulation) adopt(ctx context.Context, resource *cephv1.Cluster) (map[c
 		if err := s.env.Store.Put(p); err != nil {
 			return nil, err
 		}
-		if !facts.StartedAt(p).IsZero() && p.DeletionTimestamp == nil {
+		if !observation.StartedAt(p).IsZero() && p.DeletionTimestamp == nil {
 			running[d] = p.Name
 		}
 	}
