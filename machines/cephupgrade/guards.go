@@ -50,6 +50,13 @@ func (c *Cluster) Elected(d ceph.Daemon, started, read time.Time) (versions.Vers
 	return m.Version, known
 }
 
+// Undecided reports whether only an answer of the monitor itself shows that it is back: it is in the quorum, no longer because of the process
+// from before, and no election since its start is known.
+func (c *Cluster) Undecided(monitor ceph.Daemon, started, read time.Time) bool {
+	_, elected := c.Elected(monitor, started, read)
+	return !elected && slices.Contains(c.Quorum.Members, monitor.ID) && !read.Before(started.Add(settle))
+}
+
 // elected reports whether the monitor has taken part in an election since it started.
 func (f *Facts) elected(c *Cluster, d *Daemon) bool {
 	_, elected := c.Elected(d.Name, d.StartedAt, f.Cluster.At())

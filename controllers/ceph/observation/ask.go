@@ -3,7 +3,6 @@ package observation
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
@@ -103,11 +102,7 @@ func (s *Snapshot) answers() bool {
 		return true
 	}
 	c, known := Known(s.Cluster)
-	if !known || !slices.Contains(c.Quorum.Members, s.Selected.ID) {
-		return false
-	}
-	_, reported := c.Elected(s.Selected, StartedAt(pod), s.Cluster.At())
-	return !reported
+	return known && c.Undecided(s.Selected, StartedAt(pod), s.Cluster.At())
 }
 
 // asked reports whether Ceph answers the question about a daemon of this type.

@@ -37,17 +37,18 @@ func TestAnswersOnlyADaemonThatCan(t *testing.T) {
 		cluster  transitions.Fact[cephupgrade.Cluster]
 		want     bool
 	}{
-		"an OSD without a pod":                             {selected: osd, cluster: quorum(time.Hour, "a", "b")},
-		"an OSD whose pod is not ready":                    {selected: osd, pod: pod(corev1.ConditionFalse), cluster: quorum(time.Hour, "a", "b")},
-		"an OSD whose pod is ready":                        {selected: osd, pod: pod(corev1.ConditionTrue), cluster: quorum(time.Hour, "a", "b"), want: true},
-		"an OSD, and the maps are not known":               {selected: osd, pod: pod(corev1.ConditionTrue), cluster: transitions.Pending[cephupgrade.Cluster](), want: true},
-		"a monitor that is not ready":                      {selected: mon, pod: pod(corev1.ConditionFalse), cluster: quorum(time.Hour, "a", "b")},
-		"a monitor outside the quorum":                     {selected: mon, pod: pod(corev1.ConditionTrue), cluster: quorum(time.Hour, "a")},
-		"a monitor, and the quorum is not known":           {selected: mon, pod: pod(corev1.ConditionTrue), cluster: transitions.Pending[cephupgrade.Cluster]()},
-		"a monitor, and the last election is from before":  {selected: mon, pod: pod(corev1.ConditionTrue), cluster: quorum(time.Hour, "a", "b"), want: true},
-		"a monitor that reported itself in an election":    {selected: mon, pod: pod(corev1.ConditionTrue), cluster: quorum(5*time.Second, "a", "b")},
-		"a monitor of a quorum that reports no election":   {selected: mon, pod: pod(corev1.ConditionTrue), cluster: quorum(0, "a", "b"), want: true},
-		"an election that the monitor took no part in yet": {selected: mon, pod: pod(corev1.ConditionTrue), cluster: quorum(5*time.Second, "a", "c")},
+		"an OSD without a pod":                               {selected: osd, cluster: quorum(time.Hour, "a", "b")},
+		"an OSD whose pod is not ready":                      {selected: osd, pod: pod(corev1.ConditionFalse), cluster: quorum(time.Hour, "a", "b")},
+		"an OSD whose pod is ready":                          {selected: osd, pod: pod(corev1.ConditionTrue), cluster: quorum(time.Hour, "a", "b"), want: true},
+		"an OSD, and the maps are not known":                 {selected: osd, pod: pod(corev1.ConditionTrue), cluster: transitions.Pending[cephupgrade.Cluster](), want: true},
+		"a monitor that is not ready":                        {selected: mon, pod: pod(corev1.ConditionFalse), cluster: quorum(time.Hour, "a", "b")},
+		"a monitor outside the quorum":                       {selected: mon, pod: pod(corev1.ConditionTrue), cluster: quorum(time.Hour, "a")},
+		"a monitor, and the quorum is not known":             {selected: mon, pod: pod(corev1.ConditionTrue), cluster: transitions.Pending[cephupgrade.Cluster]()},
+		"a monitor, and the last election is from before":    {selected: mon, pod: pod(corev1.ConditionTrue), cluster: quorum(time.Hour, "a", "b"), want: true},
+		"a monitor that reported itself in an election":      {selected: mon, pod: pod(corev1.ConditionTrue), cluster: quorum(5*time.Second, "a", "b")},
+		"a monitor of a quorum that reports no election":     {selected: mon, pod: pod(corev1.ConditionTrue), cluster: quorum(0, "a", "b"), want: true},
+		"a monitor, and the quorum is from before its start": {selected: mon, pod: pod(corev1.ConditionTrue), cluster: transitions.Known(cephupgrade.Cluster{Quorum: ceph.Quorum{Members: []string{"a", "b"}, Age: time.Hour}}, noon.Add(-5*time.Second))},
+		"an election that the monitor took no part in yet":   {selected: mon, pod: pod(corev1.ConditionTrue), cluster: quorum(5*time.Second, "a", "c")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &Snapshot{Selected: tc.selected, Pods: map[ceph.Daemon]*corev1.Pod{}, Cluster: tc.cluster}
