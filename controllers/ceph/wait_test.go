@@ -262,6 +262,18 @@ func TestKindWarnsOfOutageEntries(t *testing.T) {
 	}
 }
 
+// TestKindWarnsOfOptionsWithoutEffect names the options of the spec that would change the identity of the cluster, until they are removed.
+func TestKindWarnsOfOptionsWithoutEffect(t *testing.T) {
+	r := launched(t, "16")
+	r.edit(func(c *cephv1.Cluster) {
+		c.Spec.CephConfig = map[string]cephv1.ConfigSection{"osd": {"fsid": "a", "debug_ms": "1"}}
+	})
+	const want = `the option "fsid" in osd of spec.cephConfig has no effect: what identifies the cluster and its monitors is set for it`
+	r.until("the warning", time.Minute, func() bool { return r.warning(status.OptionIgnored) == want })
+	r.edit(func(c *cephv1.Cluster) { delete(c.Spec.CephConfig["osd"], "fsid") })
+	r.until("that the warning ends", time.Minute, func() bool { return r.warning(status.OptionIgnored) == "" })
+}
+
 // scale a Deployment by hand.
 func (r *rig) scale(name string, replicas int32) {
 	r.t.Helper()

@@ -64,6 +64,29 @@ func launched(r *record.Record) []ceph.Daemon {
 	})
 }
 
+// reserved are the options that identify the cluster and its monitors. They are the operator's alone: in any section, a daemon would take them
+// for its own cluster.
+func reserved() []string {
+	return []string{"fsid", "mon host", "mon host override", "mon initial members", "monmap"}
+}
+
+// optionName is the name of an option in words. Ceph drops spaces around a name, and reads those in it as one underscore.
+func optionName(text string) string {
+	return strings.Join(strings.Fields(strings.ReplaceAll(text, "_", " ")), " ")
+}
+
+// Ignored returns the options of the spec that have no effect, each with its section.
+func Ignored(c *cephv1.Cluster) (options []string) {
+	for _, section := range slices.Sorted(maps.Keys(c.Spec.CephConfig)) {
+		for _, option := range slices.Sorted(maps.Keys(c.Spec.CephConfig[section])) {
+			if slices.Contains(reserved(), optionName(option)) {
+				options = append(options, fmt.Sprintf("%q in %s", option, section))
+			}
+		}
+	}
+	return options
+}
+
 // ConfigText returns ceph.conf.
 func ConfigText(c *cephv1.Cluster, r *record.Record) string {
 	sections := defaults()
@@ -72,10 +95,11 @@ func ConfigText(c *cephv1.Cluster, r *record.Record) string {
 			sections[name] = map[string]string{}
 		}
 		for _, option := range slices.Sorted(maps.Keys(options)) { // equal for each process, also with two names of one option from an earlier release
-			sections[name][strings.ReplaceAll(option, "_", " ")] = string(options[option])
+			if of := optionName(option); !slices.Contains(reserved(), of) {
+				sections[name][of] = value(string(options[option]))
+			}
 		}
 	}
-	// Identity and addresses are the operator's alone.
 	var names, hosts []string
 	for _, m := range launched(r) {
 		names, hosts = append(names, m.ID), append(hosts, address(r.Daemons[m.String()].Address))
@@ -90,6 +114,15 @@ func ConfigText(c *cephv1.Cluster, r *record.Record) string {
 		}
 	}
 	return out.String()
+}
+
+// value is the text of a value. A backslash at the end of a line continues it on the next one, which is empty here: a resource may be older
+// than the rule that refuses such a value.
+func value(text string) string {
+	if strings.HasSuffix(text, `\`) {
+		return text + "\n"
+	}
+	return text
 }
 
 func address(ip string) string {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -154,5 +155,48 @@ func TestConfigTextOfAnOptionWithTwoNames(t *testing.T) {
 		if text := render.ConfigText(in.Cluster, in.Record); !strings.Contains(text, "\nosd pool default size = 3\n") {
 			t.Fatalf("got\n%s", text)
 		}
+	}
+}
+
+// TestConfigTextKeepsIdentityAndAddresses is of options that Ceph reads as those that identify the cluster and its monitors, by whatever name
+// and in whatever section: daemons of releases 16 and 18 take each of them.
+func TestConfigTextKeepsIdentityAndAddresses(t *testing.T) {
+	const stolen = "stolen"
+	for name, tc := range map[string]struct {
+		section, option string
+		ignored         []string
+	}{
+		"the fsid":                          {"global", "fsid", []string{`"fsid" in global`}},
+		"with a space at its end":           {"global", "fsid ", []string{`"fsid " in global`}},
+		"with a space at its beginning":     {"global", " fsid", []string{`" fsid" in global`}},
+		"of the OSDs":                       {"osd", "fsid", []string{`"fsid" in osd`}},
+		"the monitors":                      {"global", "mon_host", []string{`"mon_host" in global`}},
+		"with two spaces":                   {"global", "mon  host", []string{`"mon  host" in global`}},
+		"with two underscores":              {"global", "mon__host", []string{`"mon__host" in global`}},
+		"of one monitor":                    {"mon.a", "mon_host", []string{`"mon_host" in mon.a`}},
+		"in place of the others":            {"client", "mon_host_override", []string{`"mon_host_override" in client`}},
+		"the names of the monitors":         {"mon", "mon initial members", []string{`"mon initial members" in mon`}},
+		"a file with the monitors":          {"osd.0", "monmap", []string{`"monmap" in osd.0`}},
+		"an option with a name that begins": {"global", "fsid_of_others", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, _ := input(t, v18)
+			in.Cluster.Spec.CephConfig = map[string]cephv1.ConfigSection{tc.section: {tc.option: stolen}}
+			if text := render.ConfigText(in.Cluster, in.Record); strings.Contains(text, stolen) != (tc.ignored == nil) {
+				t.Errorf("got\n%s", text)
+			}
+			if diff := cmp.Diff(tc.ignored, render.Ignored(in.Cluster)); diff != "" {
+				t.Errorf("ignored (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestConfigTextEndsEachValue is of a value that continues on the next line, from before the rule that refuses it.
+func TestConfigTextEndsEachValue(t *testing.T) {
+	in, _ := input(t, v18)
+	in.Cluster.Spec.CephConfig = map[string]cephv1.ConfigSection{"global": {"mon_cluster_log_to_file": `false\`}}
+	if text := render.ConfigText(in.Cluster, in.Record); !strings.Contains(text, "\nmon cluster log to file = false\\\n\nmon cluster log to stderr = true\n") {
+		t.Errorf("got\n%s", text)
 	}
 }

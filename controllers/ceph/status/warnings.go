@@ -29,6 +29,9 @@ const ImageSetByHand = "ImageSetByHand"
 // OutageEntry is the reason of the Warning about entries of the annotation detent.dev/accept-outage that have no effect.
 const OutageEntry = "OutageEntryWithoutEffect"
 
+// OptionIgnored is the reason of the Warning about options in spec.cephConfig that have no effect.
+const OptionIgnored = "OptionWithoutEffect"
+
 // warnings are the conditions about what is unusual and stops nothing, one for each reason.
 func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	var lost, unused []string
@@ -42,6 +45,7 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	out := warn(warn(nil, StorageLost, lost), OSDRemoved, unused)
 	out = warn(out, ImageSetByHand, byHand(c, s))
 	out = warn(out, OutageEntry, withoutEffect(c, s))
+	out = warn(out, OptionIgnored, ignored(c))
 	return append(out, unusual(c, s)...)
 }
 
@@ -55,6 +59,14 @@ func withoutEffect(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) 
 			entry = strings.ToValidUTF8(entry[:min(len(entry), maxEntry)], "")
 			texts = append(texts, fmt.Sprintf("the entry %q of the annotation %s has no effect: set mon, mgr or mds, whose outage can be accepted", entry, facts.AcceptOutage))
 		}
+	}
+	return texts
+}
+
+// ignored names the options that would give daemons another cluster or other monitors.
+func ignored(c *cephv1.Cluster) (texts []string) {
+	for _, option := range render.Ignored(c) {
+		texts = append(texts, fmt.Sprintf("the option %s of spec.cephConfig has no effect: what identifies the cluster and its monitors is set for it", option))
 	}
 	return texts
 }

@@ -103,7 +103,7 @@ type ClusterSpec struct {
 	ObjectStores []ObjectStoreSpec `json:"objectStores,omitempty"`
 
 	// CephConfig is configuration of Ceph by section, such as global or osd. It is passed to the daemons as it is, and has precedence over
-	// what Detent sets. A daemon reads it when it starts.
+	// what Detent sets, except for the fsid and the monitors: options that name these have no effect. A daemon reads it when it starts.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="self.all(s, s.matches('^(global|mon|mgr|osd|mds|client)([.][A-Za-z0-9._-]+)?$'))",message="a section is global, mon, mgr, osd, mds or client, or one of their daemons such as osd.3"
@@ -129,10 +129,10 @@ type ClusterSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.all(k, !k.contains(' ') || !(k.replace(' ', '_') in self))",message="an option is set once: a name with spaces and one with _ are the same"
 type ConfigSection map[string]ConfigValue
 
-// ConfigValue is the value of an option.
+// ConfigValue is the value of an option, on one line. It has no backslash at its end, which would continue it on the next line.
 //
 // +kubebuilder:validation:MaxLength=1024
-// +kubebuilder:validation:Pattern=`^[^\r\n]*$`
+// +kubebuilder:validation:Pattern=`^([^\r\n]*[^\r\n\\])?$`
 type ConfigValue string
 
 // CephVersion is a version of Ceph.

@@ -109,6 +109,8 @@ func TestClusterCreate(t *testing.T) {
 		"a directory twice":               {spec: "  storage: {nodes: [{name: a, directories: [{path: /a}, {path: /a}]}]}", want: "Duplicate value"},
 		"resources of an unknown type":    {spec: "  resources: {nfs: {}}", want: "the types are mon, mgr, osd, mds and rgw"},
 		"a configuration of two lines":    {spec: "  cephConfig: {global: {fsid: \"a\\nb\"}}", want: "spec.cephConfig.global.fsid: Invalid value"},
+		"a value that goes on":            {spec: "  cephConfig: {global: {debug_ms: '1\\'}}", want: "spec.cephConfig.global.debug_ms: Invalid value"},
+		"a backslash in a value":          {spec: "  cephConfig: {global: {debug_ms: '1\\2', debug_mon: ''}}"},
 		"a section that does not exist":   {spec: "  cephConfig: {'osd]': {a: b}}", want: "a section is global"},
 		"options with spaces and with _":  {spec: "  cephConfig: {global: {osd_pool_default_size: '3', debug ms: '1'}}"},
 		"an option in two sections":       {spec: "  cephConfig: {global: {debug_ms: '1'}, osd: {debug ms: '1'}}"},
