@@ -36,12 +36,11 @@ func defaults() map[string]map[string]string {
 // ConfigName is the name of the ConfigMap with the configuration of a cluster.
 func ConfigName(cluster string) string { return cluster + "-config" }
 
-// Config returns the ConfigMap with ceph.conf. It contains the monitors that were launched.
+// Config returns the ConfigMap with ceph.conf, which contains the monitors that were launched, and with what the scripts that make data read.
 func Config(c *cephv1.Cluster, r *record.Record) *corev1.ConfigMap {
-	return &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: ConfigName(c.Name), Namespace: c.Namespace, Labels: Labels(c.Name)},
-		Data:       map[string]string{"ceph.conf": ConfigText(c, r), monmapKey: monmap(r)},
-	}
+	data := sizes(c)
+	data["ceph.conf"], data[monmapKey] = ConfigText(c, r), monmap(r)
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: ConfigName(c.Name), Namespace: c.Namespace, Labels: Labels(c.Name)}, Data: data}
 }
 
 // monmapKey is the key of the arguments for monmaptool. They are no part of a pod, so that another monitor restarts none.

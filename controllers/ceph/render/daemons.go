@@ -3,7 +3,6 @@ package render
 import (
 	"fmt"
 	"path"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -62,75 +61,6 @@ func Storage(c *cephv1.Cluster, r *record.Record, d daemons.Daemon, node string)
 func (d *daemon) mgr() {
 	d.data(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})
 	d.main.Command = []string{"ceph-mgr", "--foreground", "--id=" + d.Name.ID, "--public-addr=$(POD_IP)"}
-}
-
-func (d *daemon) osd() {
-	uuid := d.Record.OSDs[d.Slot]
-	d.main.Command = []string{"ceph-osd", "--foreground", "--id=" + d.Name.ID, "--public-addr=$(POD_IP)", "--cluster-addr=$(POD_IP)"}
-	mkfs := fmt.Sprintf("ceph-osd --mkfs --id=%s --osd-uuid=%s --no-mon-config --osd-data=%s", d.Name.ID, uuid, d.directory())
-	if d.Claims == nil {
-		d.main.Command = append(d.main.Command, crushLocation("$(NODE_NAME)"))
-		d.on(d.Node)
-		d.hostData(d.Path)
-		d.format(finds("test -e "+d.directory()+"/ready"), mkfs)
-		return
-	}
-	d.portable()
-	if d.Claims.VolumeMode == corev1.PersistentVolumeBlock {
-		d.device(uuid)
-		return
-	}
-	d.data(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(d.Cluster.Name, d.Slot)}})
-	d.format(finds("test -e "+d.directory()+"/ready"), mkfs)
-}
-
-// crushLocation is the argument with the location of an OSD. Without it the OSD would move to a host with the name of its pod.
-func crushLocation(host string) string { return "--crush-location=root=default host=" + host }
-
-// portable keeps the host in CRUSH of an OSD that may start on another node, with its volume: otherwise its data would be moved. The host
-// is read when the container starts, because it is recorded after the first start. Until then it is the node.
-func (d *daemon) portable() {
-	d.main.Env = append(d.main.Env, corev1.EnvVar{Name: "CRUSH_HOST", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: record.Name(d.Cluster.Name)}, Key: record.HostKey(d.Name), Optional: new(true),
-	}}})
-	d.main.Command = append([]string{"sh", "-c", `exec "$0" "$@" "` + crushLocation("${CRUSH_HOST:-$NODE_NAME}") + `"`}, d.main.Command...)
-}
-
-// blockDevice is the path of a volume of the mode Block.
-const blockDevice = "/dev/osd-block"
-
-// device uses a block device. Its node in the container belongs to root, so that the pod runs as root, without any capability.
-func (d *daemon) device(uuid string) {
-	root := int64(0)
-	d.pod.SecurityContext.RunAsUser, d.pod.SecurityContext.RunAsGroup, d.pod.SecurityContext.RunAsNonRoot, d.pod.SecurityContext.FSGroup = &root, &root, new(bool), nil
-	d.data(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})
-	d.pod.Volumes = append(d.pod.Volumes, corev1.Volume{Name: "block", VolumeSource: corev1.VolumeSource{
-		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(d.Cluster.Name, d.Slot)},
-	}})
-	d.main.VolumeDevices = []corev1.VolumeDevice{{Name: "block", DevicePath: blockDevice}}
-	d.format(d.findLabel(), fmt.Sprintf("ceph-osd --mkfs --id=%s --osd-uuid=%s --no-mon-config --osd-data=%s --bluestore-block-path=%s --bluestore-block-create=false", d.Name.ID, uuid, d.directory(), blockDevice))
-	d.pod.InitContainers[len(d.pod.InitContainers)-1].VolumeDevices = d.main.VolumeDevices
-}
-
-// findLabel is the script that makes the directory of an OSD from the label of its block device. That there is no label counts only if the
-// tool ran and the beginning of the device was read: by the tool alone, a device that cannot be read looks like one that is empty. Of what
-// the tool prints the last line is shown, because the others begin with the time.
-func (d *daemon) findLabel() string {
-	return strings.NewReplacer("DEVICE", blockDevice, "DIRECTORY", d.directory(), "NAME", d.Name.String()).Replace(strings.TrimSpace(`
-stop() { echo "the block device of NAME cannot be used: $(echo "$text" | tail -n 1)"; exit 1; }
-code=0
-text=$(ceph-bluestore-tool show-label --dev DEVICE 2>&1) || code=$?
-if [ $code = 0 ]; then
-  text=$(ceph-bluestore-tool prime-osd-dir --dev DEVICE --path DIRECTORY --no-mon-config 2>&1) || stop
-  ln -snf DEVICE DIRECTORY/block
-  exit 0
-fi
-if [ $code -gt 125 ]; then stop; fi
-said=$text
-text=$(head -c 22 DEVICE 2>&1 > /tmp/label) || stop
-text=$said
-if [ "$(tr -d '\0' < /tmp/label)" = "bluestore block device" ]; then stop; fi
-`))
 }
 
 func (d *daemon) mds() {

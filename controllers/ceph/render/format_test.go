@@ -1,10 +1,12 @@
 package render_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 )
 
 // TestDeploymentFormatsAMonitor runs the script that makes the data of a monitor, with programs that stand for those of Ceph. Data that has
@@ -213,5 +216,118 @@ func TestDeploymentKeepsTheMonitorsOfClustersApart(t *testing.T) {
 				t.Errorf("directories (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestDeploymentSizesAnOSD runs the script that makes an OSD in a directory, with programs that stand for those of Ceph and for df. Its file
+// never becomes larger than the room that it has.
+func TestDeploymentSizesAnOSD(t *testing.T) {
+	const (
+		own    = "36 35 98:0 / DIRECTORY rw - ext4 /dev/sdb rw"
+		shared = "36 35 98:0 /var/lib/osd DIRECTORY rw - ext4 /dev/sda rw"
+		gib    = 1 << 30
+	)
+	block := func(name string) map[string]cephv1.ConfigSection {
+		return map[string]cephv1.ConfigSection{name: {"debug_ms": "1", "bluestore_block_size": "4096"}}
+	}
+	for name, tc := range map[string]struct {
+		claim       bool
+		config      map[string]cephv1.ConfigSection
+		directories int
+		mount       string
+		// free is in KiB, and files the data.
+		free  int
+		files []string
+		// want is the size in GiB; none if the option is not passed, and made means that the data is made.
+		want float64
+		made bool
+	}{
+		"a volume":                             {claim: true, free: 10 << 20, want: 9.599609375, made: true},
+		"a volume with less than was claimed":  {claim: true, free: 5 << 20, want: 4.7998046875, made: true},
+		"a volume that is a directory":         {claim: true, free: 500 << 20, want: 9.599609375, made: true},
+		"a volume, and the spec has a size":    {claim: true, free: 10 << 20, config: block("global"), made: true},
+		"the OSDs have a size":                 {claim: true, free: 10 << 20, config: block("osd"), made: true},
+		"the OSD has a size":                   {claim: true, free: 10 << 20, config: block("osd.0"), made: true},
+		"another OSD has a size":               {claim: true, free: 10 << 20, config: block("osd.10"), want: 9.599609375, made: true},
+		"monitors have a size":                 {claim: true, free: 10 << 20, config: block("mon"), want: 9.599609375, made: true},
+		"a size with spaces":                   {claim: true, free: 10 << 20, config: map[string]cephv1.ConfigSection{"osd": {" bluestore block  size": "1"}}, made: true},
+		"an OSD that exists":                   {claim: true, free: 10 << 20, files: []string{"ready", "block"}},
+		"a directory":                          {free: 100 << 20, directories: 1, mount: shared, want: 96, made: true},
+		"one of several directories":           {free: 100 << 20, directories: 4, mount: shared, want: 24, made: true},
+		"a directory with its own file system": {free: 100 << 20, directories: 4, mount: own, want: 96, made: true},
+		"a directory, and the spec has a size": {free: 100 << 20, directories: 4, mount: shared, config: block("osd"), made: true},
+		"a directory whose making was ended":   {free: 100 << 20, directories: 1, mount: shared, files: []string{"block", "type"}, want: 96, made: true},
+		"a directory with an OSD":              {free: 100 << 20, directories: 1, mount: shared, files: []string{"ready"}},
+		"a file system of more than four TiB":  {free: 8 << 30, directories: 1, mount: own, want: 7864.3193359375, made: true},
+		"a small file system":                  {free: 2 << 20, directories: 1, mount: own, want: 1.919921875, made: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, all := input(t, v18)
+			in.Cluster.Spec.CephConfig = tc.config
+			for i := len(in.Cluster.Spec.Storage.Nodes[0].Directories); i < tc.directories; i++ {
+				in.Cluster.Spec.Storage.Nodes[0].Directories = append(in.Cluster.Spec.Storage.Nodes[0].Directories, cephv1.Directory{Path: "/other"})
+			}
+			osd := all[slices.IndexFunc(all, func(d daemons.Daemon) bool {
+				return d.Name.Type == ceph.TypeOSD && (d.Claims != nil) == tc.claim
+			})]
+			d, err := render.Deployment(in, osd, in.Record.Daemons[osd.Name.String()])
+			if err != nil {
+				t.Fatal(err)
+			}
+			root := t.TempDir()
+			data, bin := filepath.Join(root, "data"), filepath.Join(root, "bin")
+			write(t, filepath.Join(root, "record", "format"), "allowed")
+			for key, text := range render.Config(in.Cluster, in.Record).Data {
+				write(t, filepath.Join(root, "etc", key), text)
+			}
+			write(t, filepath.Join(root, "mounts"), strings.ReplaceAll(tc.mount, "DIRECTORY", data)+"\n")
+			write(t, filepath.Join(bin, "df"), "#!/bin/sh\ntest \"$3\" = "+data+"\necho '    Avail'\necho "+strconv.Itoa(tc.free)+"\n")
+			write(t, filepath.Join(bin, "ceph-osd"), "#!/bin/sh\necho \"$@\" > "+root+"/made\n")
+			if err := os.MkdirAll(data, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range tc.files {
+				write(t, filepath.Join(data, f), "")
+			}
+			text := strings.NewReplacer("/var/lib/ceph/osd/ceph-"+osd.Name.ID, data, "/etc/ceph-record", filepath.Join(root, "record"), "/etc/ceph/", filepath.Join(root, "etc")+"/",
+				"/proc/self/mountinfo", filepath.Join(root, "mounts")).Replace(formatScript(d))
+			command := exec.CommandContext(t.Context(), "sh", "-ec", text)
+			command.Env = []string{"PATH=" + bin + ":/usr/bin:/bin"}
+			if out, err := command.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			want := ""
+			if tc.made {
+				want = fmt.Sprintf("--mkfs --id=%s --osd-uuid=uuid-%s --no-mon-config --osd-data=%s", osd.Name.ID, osd.Slot, data)
+			}
+			if tc.want > 0 {
+				want += fmt.Sprintf(" --bluestore-block-size=%d", int64(tc.want*gib))
+			}
+			got, _ := os.ReadFile(filepath.Join(root, "made"))
+			if diff := cmp.Diff(want, strings.TrimSpace(string(got))); diff != "" {
+				t.Errorf("arguments (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDeploymentOfAnOSDKeepsItsTemplate: another directory or another size for new OSDs restarts no OSD.
+func TestDeploymentOfAnOSDKeepsItsTemplate(t *testing.T) {
+	in, all := input(t, v18)
+	templates := func() (out []string) {
+		for _, d := range all {
+			rendered, err := render.Deployment(in, d, in.Record.Daemons[d.Name.String()])
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, rendered.Annotations[render.Template])
+		}
+		return out
+	}
+	before := templates()
+	in.Cluster.Spec.CephConfig = map[string]cephv1.ConfigSection{"osd": {"bluestore_block_size": "4096"}}
+	in.Cluster.Spec.Storage.Nodes[0].Directories = append(in.Cluster.Spec.Storage.Nodes[0].Directories, cephv1.Directory{Path: "/other"})
+	if diff := cmp.Diff(before, templates()); diff != "" {
+		t.Errorf("templates (-want +got):\n%s", diff)
 	}
 }
