@@ -116,8 +116,26 @@ func TestDeploymentReadsABlockDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	const (
-		labelled   = "bluestore block device\n11111111-2222-3333-4444-555555555555\n"
-		answers    = "exit 0"
+		labelled = "bluestore block device\n11111111-2222-3333-4444-555555555555\n"
+		answers  = "exit 0"
+		begun    = `echo '{
+    "/dev/osd-block": {
+        "osd_uuid": "11111111-2222-3333-4444-555555555555",
+        "description": "main",
+        "bluefs": "1",
+        "kv_backend": "rocksdb"
+    }
+}'`
+		ready = `echo '{
+    "/dev/osd-block": {
+        "osd_uuid": "11111111-2222-3333-4444-555555555555",
+        "description": "main",
+        "bluefs": "1",
+        "mkfs_done": "yes",
+        "ready": "ready",
+        "whoami": "1"
+    }
+}'`
 		noLabel    = `echo "2026-11-20 -1 bluestore: unable to decode label"; echo "unable to read label for /dev/osd-block: (2) No such file or directory" >&2; exit 1`
 		ioError    = `echo "2026-11-20 -1 bluestore: failed to read" >&2; echo "unable to read label for /dev/osd-block: (5) Input/output error" >&2; exit 1`
 		notPrimed  = `echo "failed to write: (28) No space left on device" >&2; exit 1`
@@ -134,9 +152,12 @@ func TestDeploymentReadsABlockDevice(t *testing.T) {
 		absent, toolless bool
 		want             want
 	}{
-		"a new device":             {format: "allowed", device: "\x00\x00\x00", label: noLabel, want: want{Made: true}},
-		"a label":                  {format: "done", device: labelled, label: answers, prime: answers, want: want{Linked: true}},
-		"a label from before":      {format: "allowed", device: labelled, label: answers, prime: answers, want: want{Linked: true}},
+		"a new device":               {format: "allowed", device: "\x00\x00\x00", label: noLabel, want: want{Made: true}},
+		"a label":                    {format: "done", device: labelled, label: ready, prime: answers, want: want{Linked: true}},
+		"a label from before":        {format: "allowed", device: labelled, label: ready, prime: answers, want: want{Linked: true}},
+		"the making was interrupted": {format: "allowed", device: labelled, label: begun, prime: answers, want: want{Made: true}},
+		"it was interrupted, and is not allowed again": {format: "done", device: labelled, label: begun, prime: answers,
+			want: want{Code: 1, Text: cannotRead + "making its data was interrupted, and it is not allowed again"}},
 		"the label is gone":        {format: "done", device: "\x00\x00\x00", label: noLabel, want: want{Code: 64, Text: "StorageLost: the data of osd.1 is gone"}},
 		"other data is in place":   {format: "done", device: "LUKS", label: noLabel, want: want{Code: 64, Text: "StorageLost: the data of osd.1 is gone"}},
 		"an error of the device":   {format: "done", absent: true, label: ioError, want: want{Code: 1, Text: cannotRead + "head: error reading 'DEVICE': Is a directory"}},
@@ -145,8 +166,8 @@ func TestDeploymentReadsABlockDevice(t *testing.T) {
 			want: want{Code: 1, Text: cannotRead + "unable to read label for /dev/osd-block: (5) Input/output error"}},
 		"a label that is damaged, and may be made": {format: "allowed", device: labelled, label: noLabel,
 			want: want{Code: 1, Text: cannotRead + "unable to read label for /dev/osd-block: (2) No such file or directory"}},
-		"the directory cannot be made":     {format: "done", device: labelled, label: answers, prime: notPrimed, want: want{Code: 1, Text: cannotRead + "failed to write: (28) No space left on device"}},
-		"the directory of a new one, too":  {format: "allowed", device: labelled, label: answers, prime: notPrimed, want: want{Code: 1, Text: cannotRead + "failed to write: (28) No space left on device"}},
+		"the directory cannot be made":     {format: "done", device: labelled, label: ready, prime: notPrimed, want: want{Code: 1, Text: cannotRead + "failed to write: (28) No space left on device"}},
+		"the directory of a new one, too":  {format: "allowed", device: labelled, label: ready, prime: notPrimed, want: want{Code: 1, Text: cannotRead + "failed to write: (28) No space left on device"}},
 		"the tool ends with a signal":      {format: "done", device: "\x00", label: "echo killed; exit 137", want: want{Code: 1, Text: cannotRead + "killed"}},
 		"the image does not have the tool": {format: "done", device: "\x00", toolless: true, want: want{Code: 1, Text: cannotRead + "sh: ceph-bluestore-tool: not found"}},
 	} {
@@ -154,8 +175,8 @@ func TestDeploymentReadsABlockDevice(t *testing.T) {
 			root := t.TempDir()
 			bin, device, data := filepath.Join(root, "bin"), filepath.Join(root, "device"), filepath.Join(root, "data")
 			write(t, filepath.Join(root, "record", "format"), tc.format)
-			write(t, filepath.Join(data, "keyring"), "")
-			write(t, filepath.Join(bin, "ceph-osd"), "#!/bin/sh\ntouch "+root+"/made\n")
+			write(t, filepath.Join(data, "type"), "") // of an attempt before
+			write(t, filepath.Join(bin, "ceph-osd"), "#!/bin/sh\nif test -e "+data+"/type; then exit 17; fi\ntouch "+root+"/made\n")
 			if !tc.toolless {
 				write(t, filepath.Join(bin, "ceph-bluestore-tool"), "#!/bin/sh\ncase $1 in show-label) "+tc.label+";; *) "+tc.prime+";; esac\n")
 			}

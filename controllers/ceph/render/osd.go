@@ -116,27 +116,34 @@ func (d *daemon) device() {
 		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(d.Cluster.Name, d.Slot)},
 	}})
 	d.main.VolumeDevices = []corev1.VolumeDevice{{Name: "block", DevicePath: blockDevice}}
-	d.format(d.findLabel(), d.mkfs("--bluestore-block-path="+blockDevice+" --bluestore-block-create=false"))
+	// The directory has what an attempt that was interrupted left there. With it, the next one fails: a file exists.
+	d.format(d.findLabel(), "rm -rf "+d.directory()+"/*\n"+d.mkfs("--bluestore-block-path="+blockDevice+" --bluestore-block-create=false"))
 	d.pod.InitContainers[len(d.pod.InitContainers)-1].VolumeDevices = d.main.VolumeDevices
 }
 
 // findLabel is the script that makes the directory of an OSD from the label of its block device. That there is no label counts only if the
 // tool ran and the beginning of the device was read: by the tool alone, a device that cannot be read looks like one that is empty. Of what
-// the tool prints the last line is shown, because the others begin with the time.
+// the tool prints the last line is shown, because the others begin with the time. The label is written first and called ready last: without
+// that its making was interrupted, and it is made again while that is allowed.
 func (d *daemon) findLabel() string {
-	return strings.NewReplacer("DEVICE", blockDevice, "DIRECTORY", d.directory(), "NAME", d.Name.String()).Replace(strings.TrimSpace(`
+	return strings.NewReplacer("DEVICE", blockDevice, "DIRECTORY", d.directory(), "NAME", d.Name.String(), "RECORD", recordDir, "ALLOWED", string(record.FormatAllowed)).Replace(strings.TrimSpace(`
 stop() { echo "the block device of NAME cannot be used: $(echo "$text" | tail -n 1)"; exit 1; }
 code=0
 text=$(ceph-bluestore-tool show-label --dev DEVICE 2>&1) || code=$?
-if [ $code = 0 ]; then
+if [ $code = 0 ] && echo "$text" | grep -q '^ *"ready": "ready"'; then
   text=$(ceph-bluestore-tool prime-osd-dir --dev DEVICE --path DIRECTORY --no-mon-config 2>&1) || stop
   ln -snf DEVICE DIRECTORY/block
   exit 0
 fi
-if [ $code -gt 125 ]; then stop; fi
-said=$text
-text=$(head -c 22 DEVICE 2>&1 > /tmp/label) || stop
-text=$said
-if [ "$(tr -d '\0' < /tmp/label)" = "bluestore block device" ]; then stop; fi
+if [ $code = 0 ]; then
+  text="making its data was interrupted, and it is not allowed again"
+  if [ "$(cat RECORD/format)" != ALLOWED ]; then stop; fi
+else
+  if [ $code -gt 125 ]; then stop; fi
+  said=$text
+  text=$(head -c 22 DEVICE 2>&1 > /tmp/label) || stop
+  text=$said
+  if [ "$(tr -d '\0' < /tmp/label)" = "bluestore block device" ]; then stop; fi
+fi
 `))
 }
