@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -16,18 +17,42 @@ func (d *daemon) mon() {
 	self := d.Record.Daemons[d.Name.String()].Address
 	d.on(d.runs.Node)
 	d.hostData(monDirectory(d.Cluster, d.Record, d.Name))
-	// Data without the mark is of a monitor that ended while it made it, unless it has served. What it made is removed, and made again.
-	mark := d.directory() + "/formatted"
-	exists := fmt.Sprintf(`test -e %s/store.db && { test -e %s || test "$(cat %s/format)" != %s; }`, d.directory(), mark, recordDir, record.FormatAllowed)
-	// The monmap has the names of all monitors: one of monitors without names ends with an assertion at its first election.
-	d.format(finds(exists), fmt.Sprintf("rm -rf %s/*\nset -f\nmonmaptool --create --clobber --fsid %s $(cat /etc/ceph/%s) /tmp/monmap\n"+
-		"ceph-mon --mkfs --id=%s --monmap=/tmp/monmap --public-addr=%s\nsync\ntouch %s", d.directory(), d.Record.FSID, monmapKey, d.Name.ID, self, mark))
+	d.format(d.findStore(), d.makeStore(self))
 	d.main.Command = []string{"ceph-mon", "--foreground", "--id=" + d.Name.ID, "--public-addr=" + self, "--public-bind-addr=$(POD_IP)"}
 	d.main.Ports = []corev1.ContainerPort{
 		{Name: "tcp-msgr2", ContainerPort: portV2, Protocol: corev1.ProtocolTCP}, {Name: "tcp-msgr1", ContainerPort: portV1, Protocol: corev1.ProtocolTCP},
 	}
 	// The Service forgets the pod before the process ends: connections of other monitors to it would otherwise hang.
 	d.main.Lifecycle = stopsAfter(2)
+}
+
+// mark is the file beside the store of a monitor that says that it was made, and for which cluster. One of an earlier release is empty.
+const mark = "formatted"
+
+// findStore is the script that finds the store of a monitor. Without the mark it is of a monitor that ended while it made it, unless it has
+// served. The data of a host outlives the objects of a cluster: a monitor that started on that of another one would serve with its monmap and
+// its keys, which nobody has any more. The mark of a monitor that has served is completed.
+func (d *daemon) findStore() string {
+	return strings.NewReplacer("DIRECTORY", d.directory(), "MARK", d.directory()+"/"+mark, "RECORD", recordDir, "ALLOWED", string(record.FormatAllowed), "FSID", d.Record.FSID).Replace(strings.TrimSpace(`
+if test -e DIRECTORY/store.db && { test -e MARK || test "$(cat RECORD/format)" != ALLOWED; }; then
+  expects cluster "$(head -c 64 MARK 2>/dev/null)" FSID
+  if ! test -s MARK && test "$(cat RECORD/format)" != ALLOWED; then echo FSID > MARK || true; fi
+  exit 0
+fi
+`))
+}
+
+// makeStore is the script that makes the store of a monitor with the address. What an earlier attempt left is removed. The monmap has the
+// names of all monitors: one of monitors without names ends with an assertion at its first election.
+func (d *daemon) makeStore(address string) string {
+	return strings.NewReplacer("DIRECTORY", d.directory(), "MONMAP", "/etc/ceph/"+monmapKey, "MARK", d.directory()+"/"+mark, "ID", d.Name.ID, "ADDRESS", address, "FSID", d.Record.FSID).Replace(strings.TrimSpace(`
+rm -rf DIRECTORY/*
+set -f
+monmaptool --create --clobber --fsid FSID $(cat MONMAP) /tmp/monmap
+ceph-mon --mkfs --id=ID --monmap=/tmp/monmap --public-addr=ADDRESS
+sync
+echo FSID > MARK
+`))
 }
 
 // stopsAfter is how long a container still runs after its pod was ended for its Service, in seconds.

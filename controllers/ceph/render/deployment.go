@@ -134,17 +134,21 @@ const (
 	StorageLostMarker = "StorageLost:"
 )
 
-// finds is the beginning of a script that makes data: nothing is made if the condition holds.
-func finds(condition string) string { return "if " + condition + "; then exit 0; fi" }
+// expects is a function of scripts that find data: it ends a script that finds the identity $2 of a $1 in the data where $3 is wanted. Nothing
+// is said against data without an identity.
+func (d *daemon) expects() string {
+	return `expects() { if [ -n "$2" ] && [ "$2" != "$3" ]; then echo "` + Storage(d.Cluster, d.Record, d.Daemon, d.runs.Node) + ` holds data of the $1 $2, not of $3: empty it if that data is not needed"; exit 1; fi; }`
+}
 
 // format adds the init container that makes the data of the daemon, once. The script find ends with success if there is data, and with
-// another code than ExitStorage if that cannot be said. Data that has been lost is not made again: several monitors with new data would
+// another code than ExitStorage if that cannot be said, or if it is not the daemon's. Data that has been lost is not made again: several monitors with new data would
 // found another cluster.
 func (d *daemon) format(find, mkfs string) {
 	d.pod.Volumes = append(d.pod.Volumes, corev1.Volume{Name: volumeStore, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 		LocalObjectReference: corev1.LocalObjectReference{Name: record.Name(d.Cluster.Name)}, Items: []corev1.KeyToPath{{Key: record.FormatKey(d.Name), Path: "format"}},
 	}}})
 	script := strings.Join([]string{
+		d.expects(),
 		find,
 		`if [ "$(cat ` + recordDir + `/format)" != ` + string(record.FormatAllowed) + ` ]; then echo "` + StorageLostMarker + ` the data of ` + d.Name.String() + ` is gone"; exit ` + strconv.Itoa(ExitStorage) + `; fi`,
 		mkfs,

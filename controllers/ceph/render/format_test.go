@@ -33,21 +33,33 @@ func TestDeploymentFormatsAMonitor(t *testing.T) {
 		t.Fatal(err)
 	}
 	script := formatScript(d)
+	const (
+		own     = "11111111-2222-3333-4444-555555555555\n"
+		other   = "99999999-2222-3333-4444-555555555555\n"
+		foreign = "the directory /var/lib/rook/rook-ceph-rook-ceph/mon-a on node-1 holds data of the cluster 99999999-2222-3333-4444-555555555555, " +
+			"not of 11111111-2222-3333-4444-555555555555: empty it if that data is not needed"
+	)
 	for name, tc := range map[string]struct {
 		// format is what the record says, and files the data.
 		format string
 		files  []string
-		// made means that the data is made; want is the data after that; lost means that the script fails.
-		made bool
-		want string
-		lost bool
+		// mark is the content of the mark in the data.
+		mark string
+		// made means that the data is made; want is the data after that, and marked its mark; says is why the script fails.
+		made         bool
+		want, marked string
+		says         string
 	}{
-		"no data":                             {format: "allowed", made: true, want: "formatted store.db"},
-		"data whose making was interrupted":   {format: "allowed", files: []string{"store.db", "half"}, made: true, want: "formatted store.db"},
-		"data that was made":                  {format: "allowed", files: []string{"store.db", "formatted", "kept"}, want: "formatted kept store.db"},
-		"data that has served":                {format: "done", files: []string{"store.db", "formatted", "kept"}, want: "formatted kept store.db"},
-		"data without a mark that has served": {format: "done", files: []string{"store.db", "kept"}, want: "kept store.db"},
-		"lost data":                           {format: "done", lost: true},
+		"no data":                               {format: "allowed", made: true, want: "formatted store.db", marked: own},
+		"data whose making was interrupted":     {format: "allowed", files: []string{"store.db", "half"}, made: true, want: "formatted store.db", marked: own},
+		"data that was made":                    {format: "allowed", files: []string{"store.db", "formatted", "kept"}, mark: own, want: "formatted kept store.db", marked: own},
+		"data that was made before marks":       {format: "allowed", files: []string{"store.db", "formatted", "kept"}, want: "formatted kept store.db"},
+		"data that has served":                  {format: "done", files: []string{"store.db", "formatted", "kept"}, mark: own, want: "formatted kept store.db", marked: own},
+		"data that has served, before marks":    {format: "done", files: []string{"store.db", "formatted", "kept"}, want: "formatted kept store.db", marked: own},
+		"data without a mark that has served":   {format: "done", files: []string{"store.db", "kept"}, want: "formatted kept store.db", marked: own},
+		"lost data":                             {format: "done", says: "StorageLost: the data of mon.a is gone"},
+		"data of another cluster":               {format: "allowed", files: []string{"store.db", "formatted", "kept"}, mark: other, want: "formatted kept store.db", marked: other, says: foreign},
+		"data of another one that is found now": {format: "done", files: []string{"store.db", "formatted"}, mark: other, want: "formatted store.db", marked: other, says: foreign},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
@@ -61,13 +73,13 @@ func TestDeploymentFormatsAMonitor(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, f := range tc.files {
-				write(filepath.Join(data, f), "")
+				write(filepath.Join(data, f), map[string]string{"formatted": tc.mark}[f])
 			}
 			text := strings.NewReplacer("/var/lib/ceph/mon/ceph-"+mon.Name.ID, data, "/etc/ceph-record", filepath.Join(root, "record"), "/etc/ceph/", filepath.Join(root, "etc")+"/").Replace(script)
 			command := exec.CommandContext(t.Context(), "sh", "-ec", text)
 			command.Env = []string{"PATH=" + bin + ":/usr/bin:/bin"}
 			out, err := command.CombinedOutput()
-			if (err != nil) != tc.lost || tc.lost && !strings.Contains(string(out), "StorageLost") {
+			if (err != nil) != (tc.says != "") || strings.TrimSpace(string(out)) != tc.says {
 				t.Fatalf("%v: %s", err, out)
 			}
 			entries, err := os.ReadDir(data)
@@ -80,6 +92,9 @@ func TestDeploymentFormatsAMonitor(t *testing.T) {
 			}
 			if strings.Join(got, " ") != tc.want {
 				t.Errorf("data %v, want %s", got, tc.want)
+			}
+			if marked, _ := os.ReadFile(filepath.Join(data, "formatted")); string(marked) != tc.marked {
+				t.Errorf("marked with %q, want %q", marked, tc.marked)
 			}
 			if _, err := os.Stat(filepath.Join(root, "made")); (err == nil) != tc.made {
 				t.Errorf("made: %v, want %v", err == nil, tc.made)
@@ -120,7 +135,7 @@ func TestDeploymentReadsABlockDevice(t *testing.T) {
 		answers  = "exit 0"
 		begun    = `echo '{
     "/dev/osd-block": {
-        "osd_uuid": "11111111-2222-3333-4444-555555555555",
+        "osd_uuid": "uuid-raw-0",
         "description": "main",
         "bluefs": "1",
         "kv_backend": "rocksdb"
@@ -128,9 +143,10 @@ func TestDeploymentReadsABlockDevice(t *testing.T) {
 }'`
 		ready = `echo '{
     "/dev/osd-block": {
-        "osd_uuid": "11111111-2222-3333-4444-555555555555",
+        "osd_uuid": "uuid-raw-0",
         "description": "main",
         "bluefs": "1",
+        "ceph_fsid": "11111111-2222-3333-4444-555555555555",
         "mkfs_done": "yes",
         "ready": "ready",
         "whoami": "1"
@@ -138,6 +154,9 @@ func TestDeploymentReadsABlockDevice(t *testing.T) {
 }'`
 		noLabel    = `echo "2026-11-20 -1 bluestore: unable to decode label"; echo "unable to read label for /dev/osd-block: (2) No such file or directory" >&2; exit 1`
 		ioError    = `echo "2026-11-20 -1 bluestore: failed to read" >&2; echo "unable to read label for /dev/osd-block: (5) Input/output error" >&2; exit 1`
+		foreign    = `echo '"ceph_fsid": "99", "ready": "ready"' | tr ',' '\n'`
+		swapped    = `echo '"osd_uuid": "uuid-raw-1", "ready": "ready"' | tr ',' '\n'`
+		belongs    = "the volume claim rook-ceph-osd-raw-0 holds data of the "
 		notPrimed  = `echo "failed to write: (28) No space left on device" >&2; exit 1`
 		cannotRead = "the block device of osd.1 cannot be used: "
 	)
@@ -158,6 +177,10 @@ func TestDeploymentReadsABlockDevice(t *testing.T) {
 		"the making was interrupted": {format: "allowed", device: labelled, label: begun, prime: answers, want: want{Made: true}},
 		"it was interrupted, and is not allowed again": {format: "done", device: labelled, label: begun, prime: answers,
 			want: want{Code: 1, Text: cannotRead + "making its data was interrupted, and it is not allowed again"}},
+		"the label of another cluster": {format: "allowed", device: labelled, label: foreign, prime: answers,
+			want: want{Code: 1, Text: belongs + "cluster 99, not of 11111111-2222-3333-4444-555555555555: empty it if that data is not needed"}},
+		"the label of another OSD": {format: "done", device: labelled, label: swapped, prime: answers,
+			want: want{Code: 1, Text: belongs + "OSD uuid-raw-1, not of uuid-raw-0: empty it if that data is not needed"}},
 		"the label is gone":        {format: "done", device: "\x00\x00\x00", label: noLabel, want: want{Code: 64, Text: "StorageLost: the data of osd.1 is gone"}},
 		"other data is in place":   {format: "done", device: "LUKS", label: noLabel, want: want{Code: 64, Text: "StorageLost: the data of osd.1 is gone"}},
 		"an error of the device":   {format: "done", absent: true, label: ioError, want: want{Code: 1, Text: cannotRead + "head: error reading 'DEVICE': Is a directory"}},
@@ -240,13 +263,16 @@ func TestDeploymentKeepsTheMonitorsOfClustersApart(t *testing.T) {
 	}
 }
 
-// TestDeploymentSizesAnOSD runs the script that makes an OSD in a directory, with programs that stand for those of Ceph and for df. Its file
-// never becomes larger than the room that it has.
-func TestDeploymentSizesAnOSD(t *testing.T) {
+// TestDeploymentMakesAnOSD runs the script that makes an OSD in a directory, with programs that stand for those of Ceph and for df. Its file
+// never becomes larger than the room that it has, and data of others is not used.
+func TestDeploymentMakesAnOSD(t *testing.T) {
 	const (
 		own    = "36 35 98:0 / DIRECTORY rw - ext4 /dev/sdb rw"
 		shared = "36 35 98:0 /var/lib/osd DIRECTORY rw - ext4 /dev/sda rw"
 		gib    = 1 << 30
+		fsid   = "11111111-2222-3333-4444-555555555555"
+		place  = "the directory /var/lib/osd on node-1 holds data of the "
+		needed = ": empty it if that data is not needed"
 	)
 	block := func(name string) map[string]cephv1.ConfigSection {
 		return map[string]cephv1.ConfigSection{name: {"debug_ms": "1", "bluestore_block_size": "4096"}}
@@ -259,9 +285,12 @@ func TestDeploymentSizesAnOSD(t *testing.T) {
 		// free is in KiB, and files the data.
 		free  int
 		files []string
-		// want is the size in GiB; none if the option is not passed, and made means that the data is made.
+		// fsid and uuid are in the data.
+		fsid, uuid string
+		// want is the size in GiB; none if the option is not passed, and made means that the data is made. says is why the script fails.
 		want float64
 		made bool
+		says string
 	}{
 		"a volume":                             {claim: true, free: 10 << 20, want: 9.599609375, made: true},
 		"a volume with less than was claimed":  {claim: true, free: 5 << 20, want: 4.7998046875, made: true},
@@ -278,6 +307,10 @@ func TestDeploymentSizesAnOSD(t *testing.T) {
 		"a directory with its own file system": {free: 100 << 20, directories: 4, mount: own, want: 96, made: true},
 		"a directory, and the spec has a size": {free: 100 << 20, directories: 4, mount: shared, config: block("osd"), made: true},
 		"a directory whose making was ended":   {free: 100 << 20, directories: 1, mount: shared, files: []string{"block", "type"}, want: 96, made: true},
+		"the OSD of the directory":             {free: 1, files: []string{"ready"}, fsid: fsid, uuid: "uuid-dir-2955659c1c3c151c"},
+		"an OSD of another cluster":            {free: 1, files: []string{"ready"}, fsid: "99", uuid: "uuid-dir-2955659c1c3c151c", says: place + "cluster 99, not of " + fsid + needed},
+		"another OSD":                          {free: 1, files: []string{"ready"}, fsid: fsid, uuid: "uuid-other", says: place + "OSD uuid-other, not of uuid-dir-2955659c1c3c151c" + needed},
+		"a volume with another OSD":            {claim: true, free: 1, files: []string{"ready"}, fsid: fsid, uuid: "uuid-other", says: "the volume claim rook-ceph-osd-set-0 holds data of the OSD uuid-other, not of uuid-set-0" + needed},
 		"a directory with an OSD":              {free: 100 << 20, directories: 1, mount: shared, files: []string{"ready"}},
 		"a file system of more than four TiB":  {free: 8 << 30, directories: 1, mount: own, want: 7864.3193359375, made: true},
 		"a small file system":                  {free: 2 << 20, directories: 1, mount: own, want: 1.919921875, made: true},
@@ -310,11 +343,15 @@ func TestDeploymentSizesAnOSD(t *testing.T) {
 			for _, f := range tc.files {
 				write(t, filepath.Join(data, f), "")
 			}
+			if tc.fsid != "" {
+				write(t, filepath.Join(data, "ceph_fsid"), tc.fsid+"\n")
+				write(t, filepath.Join(data, "fsid"), tc.uuid+"\n")
+			}
 			text := strings.NewReplacer("/var/lib/ceph/osd/ceph-"+osd.Name.ID, data, "/etc/ceph-record", filepath.Join(root, "record"), "/etc/ceph/", filepath.Join(root, "etc")+"/",
 				"/proc/self/mountinfo", filepath.Join(root, "mounts")).Replace(formatScript(d))
 			command := exec.CommandContext(t.Context(), "sh", "-ec", text)
 			command.Env = []string{"PATH=" + bin + ":/usr/bin:/bin"}
-			if out, err := command.CombinedOutput(); err != nil {
+			if out, err := command.CombinedOutput(); (err != nil) != (tc.says != "") || strings.TrimSpace(string(out)) != tc.says {
 				t.Fatalf("%v: %s", err, out)
 			}
 			want := ""

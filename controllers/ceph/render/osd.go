@@ -38,9 +38,16 @@ func (d *daemon) mkfs(options string) string {
 	return fmt.Sprintf("ceph-osd --mkfs --id=%s --osd-uuid=%s --no-mon-config --osd-data=%s %s", d.Name.ID, d.Record.OSDs[d.Slot], d.directory(), options)
 }
 
-// file keeps the store of an OSD in a file in its directory.
+// file keeps the store of an OSD in a file in its directory. On that of another cluster or of another OSD, it would boot for ever.
 func (d *daemon) file() {
-	d.format(finds("test -e "+d.directory()+"/ready"), d.size()+"\n"+d.mkfs(`"$@"`))
+	find := strings.NewReplacer("DIRECTORY", d.directory(), "FSID", d.Record.FSID, "UUID", d.Record.OSDs[d.Slot]).Replace(strings.TrimSpace(`
+if test -e DIRECTORY/ready; then
+  expects cluster "$(head -c 64 DIRECTORY/ceph_fsid 2>/dev/null)" FSID
+  expects OSD "$(head -c 64 DIRECTORY/fsid 2>/dev/null)" UUID
+  exit 0
+fi
+`))
+	d.format(find, d.size()+"\n"+d.mkfs(`"$@"`))
 }
 
 // Keys of what the script that makes an OSD reads. They are no part of a pod, so that another option or directory restarts no OSD.
@@ -126,10 +133,16 @@ func (d *daemon) device() {
 // the tool prints the last line is shown, because the others begin with the time. The label is written first and called ready last: without
 // that its making was interrupted, and it is made again while that is allowed.
 func (d *daemon) findLabel() string {
-	return strings.NewReplacer("DEVICE", blockDevice, "DIRECTORY", d.directory(), "NAME", d.Name.String(), "RECORD", recordDir, "ALLOWED", string(record.FormatAllowed)).Replace(strings.TrimSpace(`
+	return strings.NewReplacer("DEVICE", blockDevice, "DIRECTORY", d.directory(), "NAME", d.Name.String(), "RECORD", recordDir, "ALLOWED", string(record.FormatAllowed),
+		"FSID", d.Record.FSID, "UUID", d.Record.OSDs[d.Slot]).Replace(strings.TrimSpace(`
 stop() { echo "the block device of NAME cannot be used: $(echo "$text" | tail -n 1)"; exit 1; }
+entry() { echo "$text" | sed -n "s/^ *\"$1\": \"\([^\"]*\)\".*/\1/p"; }
 code=0
 text=$(ceph-bluestore-tool show-label --dev DEVICE 2>&1) || code=$?
+if [ $code = 0 ]; then
+  expects cluster "$(entry ceph_fsid)" FSID
+  expects OSD "$(entry osd_uuid)" UUID
+fi
 if [ $code = 0 ] && echo "$text" | grep -q '^ *"ready": "ready"'; then
   text=$(ceph-bluestore-tool prime-osd-dir --dev DEVICE --path DIRECTORY --no-mon-config 2>&1) || stop
   ln -snf DEVICE DIRECTORY/block
