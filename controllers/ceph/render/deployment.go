@@ -108,11 +108,28 @@ func (d *daemon) hostData(at string) {
 	kind := corev1.HostPathDirectoryOrCreate
 	d.data(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: at, Type: &kind}})
 	root := int64(0)
-	own := d.init("own-data", fmt.Sprintf("chown %d:%d %s", d.user, d.user, d.directory()))
+	own := d.init("own-data", d.own())
 	own.SecurityContext.RunAsUser, own.SecurityContext.RunAsGroup, own.SecurityContext.RunAsNonRoot = &root, &root, new(bool)
 	own.SecurityContext.Capabilities.Add = []corev1.Capability{"CHOWN"}
 	own.VolumeMounts = []corev1.VolumeMount{{Name: volumeData, MountPath: d.directory()}}
 	d.pod.InitContainers = append(d.pod.InitContainers, own)
+}
+
+// own is the script that gives a directory on the host to the user of the image, with the data that an image with another user made. The
+// directory itself is changed last, so that an attempt that was interrupted is repeated. Without further capabilities root reads only what it
+// may read as its owner or as others. Directories of OSDs have no others in them: such ones are not of Ceph and stay as they are.
+func (d *daemon) own() string {
+	first, options := "type", "-h" // mkfs writes this file first
+	if d.Name.Type == ceph.TypeMon {
+		first, options = "store.db", "-R"
+	}
+	return strings.NewReplacer("DIRECTORY", d.directory(), "FIRST", d.directory()+"/"+first, "OPTIONS", options, "USER", fmt.Sprintf("%[1]d:%[1]d", d.user)).Replace(strings.TrimSpace(`
+if stat -c %u:%g DIRECTORY FIRST 2>/dev/null | grep -qvx USER; then
+  chown 0:0 DIRECTORY
+  if [ -e FIRST ]; then chown OPTIONS USER DIRECTORY/*; fi
+  chown USER DIRECTORY
+fi
+`))
 }
 
 // init returns an init container that runs a script in the image of the daemon.
