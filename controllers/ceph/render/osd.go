@@ -17,6 +17,7 @@ import (
 
 func (d *daemon) osd() {
 	d.main.Command = []string{"ceph-osd", "--foreground", "--id=" + d.Name.ID, "--public-addr=$(POD_IP)", "--cluster-addr=$(POD_IP)"}
+	d.aims()
 	if d.Claims == nil {
 		d.main.Command = append(d.main.Command, crushLocation("$(NODE_NAME)"))
 		d.on(d.Node)

@@ -1,11 +1,13 @@
 package render_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -139,6 +141,42 @@ func TestCommandsRequestProcessorTime(t *testing.T) {
 				t.Errorf("the container %s of %s requests no processor time", c.Name, name)
 			}
 		}
+	}
+}
+
+// TestDeploymentTellsAnOSDItsLimit: without that it aims at 4 GiB. OSDs of releases 16 and 18 do not start with a limit below 1.125 GiB in
+// their environment, and pods without a limit stay as they are.
+func TestDeploymentTellsAnOSDItsLimit(t *testing.T) {
+	for name, tc := range map[string]struct {
+		limit string
+		want  bool
+	}{
+		"no limit":             {},
+		"the least of a limit": {limit: "1152Mi", want: true},
+		"a lower one":          {limit: "1151Mi"},
+		"one of many bytes":    {limit: "2147483648", want: true},
+		"a high one":           {limit: "8Gi", want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, all := input(t, v18)
+			if tc.limit != "" {
+				limits := corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(tc.limit)}}
+				in.Cluster.Spec.Resources = map[string]corev1.ResourceRequirements{"osd": limits, "mon": limits}
+			}
+			for _, d := range all {
+				got, err := render.Deployment(in, d, in.Record.Daemons[d.Name.String()])
+				if err != nil {
+					t.Fatal(err)
+				}
+				main := &got.Spec.Template.Spec.Containers[0]
+				told := slices.ContainsFunc(main.Env, func(e corev1.EnvVar) bool {
+					return e.Name == "POD_MEMORY_LIMIT" && e.ValueFrom.ResourceFieldRef.Resource == "limits.memory" && e.ValueFrom.ResourceFieldRef.ContainerName == main.Name
+				})
+				if want := tc.want && d.Name.Type == ceph.TypeOSD; told != want {
+					t.Errorf("%s is told its limit: %v, want %v", d.Name, told, want)
+				}
+			}
+		})
 	}
 }
 
