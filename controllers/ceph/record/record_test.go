@@ -1,7 +1,10 @@
 package record_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -38,6 +41,32 @@ func TestEncode(t *testing.T) {
 	clone.Daemons["mon.b"] = record.Daemon{}
 	if _, changed := want.Daemons["mon.b"]; changed {
 		t.Error("a clone is not independent")
+	}
+}
+
+// TestEncodeFitsIntoAConfigMap encodes as many OSDs as the definition of the resource permits, with long names of images and nodes.
+func TestEncodeFitsIntoAConfigMap(t *testing.T) {
+	const osds, limit = 1000, 1 << 20
+	image := strings.Repeat("registry.example.org/", 6) + "ceph:v18.2.7"
+	r := &record.Record{FSID: strings.Repeat("f", 36), Daemons: map[string]record.Daemon{}, OSDs: map[string]string{}}
+	for i := range osds {
+		slot := fmt.Sprintf("%s-%d", strings.Repeat("s", 20), i)
+		r.OSDs[slot] = strings.Repeat("u", 36)
+		r.Daemons[fmt.Sprintf("osd.%d", i)] = record.Daemon{
+			Image: image, Reference: image + "@sha256:" + strings.Repeat("a", 64), Version: versions.Version{Major: 18, Minor: 2, Patch: 7}, Newest: versions.Version{Major: 18, Minor: 2, Patch: 7},
+			CrushHost: strings.Repeat("n", 63), Format: record.FormatAllowed, Slot: slot, Authorized: true, Absent: time.Date(2026, 11, 20, 12, 0, 0, 1, time.UTC),
+		}
+	}
+	data, err := record.Encode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for key, text := range data {
+		size += len(key) + len(text)
+	}
+	if size > limit {
+		t.Errorf("%d bytes, and a ConfigMap holds %d", size, limit)
 	}
 }
 

@@ -198,6 +198,7 @@ type MgrSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.nodes) || has(self.nodes) && oldSelf.nodes.all(o, self.nodes.exists(n, n.name == o.name))",message="a node cannot be removed: the data of its OSDs would be lost"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.volumeClaims) || has(self.volumeClaims) && oldSelf.volumeClaims.all(o, self.volumeClaims.exists(n, n.name == o.name))",message="a set of volume claims cannot be removed: the data of its OSDs would be lost"
+// +kubebuilder:validation:XValidation:rule="(has(self.nodes) ? self.nodes.map(n, n.directories.size()).sum() : 0) + (has(self.volumeClaims) ? self.volumeClaims.map(c, c.count).sum() : 0) <= 1000",message="a cluster has at most 1000 OSDs: what is remembered of them has to fit into one ConfigMap"
 type StorageSpec struct {
 	// Nodes with directories, one for each OSD.
 	// +optional
