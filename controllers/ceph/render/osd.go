@@ -157,7 +157,7 @@ else
   said=$text
   text=$(head -c 22 DEVICE 2>&1 > /tmp/label) || stop
   text=$said
-  if [ "$(tr -d '\0' < /tmp/label)" = "bluestore block device" ]; then stop; fi
+  [ "$(tr -d '\0' < /tmp/label)" != "bluestore block device" ] || stop
 fi
 `))
 }
