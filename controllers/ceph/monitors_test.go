@@ -109,6 +109,8 @@ func TestKindAddsMonitors(t *testing.T) {
 	for name, tc := range map[string]struct {
 		count, want int32
 		down        []string
+		// unserved means that the first monitors do not start.
+		unserved bool
 		// launched are the sets of monitors in the configuration, in their order.
 		launched []string
 	}{
@@ -117,12 +119,21 @@ func TestKindAddsMonitors(t *testing.T) {
 		"to one that is down":           {count: 1, want: 3, down: []string{"a"}, launched: []string{"a"}},
 		"to three of which one is down": {count: 3, want: 5, down: []string{"a"}, launched: []string{"a b c", "a b c d", "a b c d e"}},
 		"to three without a quorum":     {count: 3, want: 7, down: []string{"a", "b"}, launched: []string{"a b c"}},
+		"to one that has not served":    {count: 1, want: 3, unserved: true, launched: []string{"a"}},
+		"to three that have not served": {count: 3, want: 7, unserved: true, launched: []string{"a b c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := cluster("ceph:16")
 			c.Spec.Mon = cephv1.MonSpec{Count: tc.count, AllowMultiplePerNode: true}
 			r := newRig(t, c)
-			r.until("the launch", 10*time.Minute, r.settled("16"))
+			launched := r.settled("16")
+			if tc.unserved {
+				r.world.Broken = func(d cephclient.Daemon, _ string) bool {
+					return slices.Contains([]string{"a", "b", "c"}[:tc.count], d.ID)
+				}
+				launched = func() bool { return r.deployment(mon("a")) }
+			}
+			r.until("the launch", 10*time.Minute, launched)
 			got := []string{r.monmap()}
 			for _, id := range tc.down {
 				r.scale("rook-ceph-mon-"+id, 0)

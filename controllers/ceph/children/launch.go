@@ -136,9 +136,11 @@ func (t *scope) stopped(filesystem string) bool {
 	})
 }
 
-// founds reports whether the monitors are launched together: all of them have an address, and none ever served.
+// founds reports whether the monitors are launched together: all of them have an address, and none was launched. One that was launched may
+// already make its data from the monitors that were declared then, and elect itself among them, unseen.
 func (t *scope) founds() bool {
-	return !t.snapshot.Founded() && !slices.ContainsFunc(t.declaredOf(ceph.TypeMon), func(m daemons.Daemon) bool {
+	launched := slices.ContainsFunc(t.snapshot.Record.Of(ceph.TypeMon), func(m ceph.Daemon) bool { return t.snapshot.Record.Daemons[m.String()].Reference != "" })
+	return !launched && !slices.ContainsFunc(t.declaredOf(ceph.TypeMon), func(m daemons.Daemon) bool {
 		return t.snapshot.Record.Daemons[m.Name.String()].Address == ""
 	})
 }
