@@ -154,6 +154,8 @@ type Session struct {
 	ID int64
 	// Host is the name of the client's host: in a container the name of its pod.
 	Host string
+	// Entity is the id of the client without its type: of mgr.a it is a. It is empty if the client does not say it.
+	Entity string
 	// State such as open or stale.
 	State string
 }
@@ -167,7 +169,8 @@ type sessionAnswer []struct {
 	ID       *int64 `json:"id"`
 	State    string `json:"state"`
 	Metadata struct {
-		Host string `json:"hostname"`
+		Host   string `json:"hostname"`
+		Entity string `json:"entity_id"`
 	} `json:"client_metadata"`
 }
 
@@ -177,7 +180,7 @@ func (a sessionAnswer) read() ([]Session, error) {
 		if s.ID == nil {
 			return nil, missing("id of a session")
 		}
-		out = append(out, Session{ID: *s.ID, Host: s.Metadata.Host, State: s.State})
+		out = append(out, Session{ID: *s.ID, Host: s.Metadata.Host, Entity: s.Metadata.Entity, State: s.State})
 	}
 	return out, nil
 }

@@ -60,7 +60,7 @@ func (c *Cluster) sessionList(filesystem string) []object {
 	out := []object{}
 	for _, s := range c.sessions {
 		if s.filesystem == filesystem {
-			out = append(out, object{"id": s.id, "state": "open", "client_metadata": object{"hostname": s.host}})
+			out = append(out, object{"id": s.id, "state": "open", "client_metadata": object{"hostname": s.host, "entity_id": s.entity}})
 		}
 	}
 	return out

@@ -119,9 +119,10 @@ type Daemon struct {
 }
 
 type session struct {
-	id         int64
-	host       string
-	filesystem string
+	id int64
+	// host and entity are the pod and the id of the client.
+	host, entity string
+	filesystem   string
 }
 
 // New returns a running, healthy cluster: every daemon runs the version in a pod of its own, named like the daemon.

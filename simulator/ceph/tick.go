@@ -99,7 +99,7 @@ func (c *Cluster) activate(d *Daemon) {
 	c.Active, c.ActiveSince, c.statsAt, c.stats = d.Name.ID, c.Now, -1, nil
 	for i := range c.Filesystems {
 		c.nextID++
-		c.sessions = append(c.sessions, session{id: c.nextID, host: d.Pod, filesystem: c.Filesystems[i].Name})
+		c.sessions = append(c.sessions, session{id: c.nextID, host: d.Pod, entity: d.Name.ID, filesystem: c.Filesystems[i].Name})
 	}
 }
 

@@ -2,6 +2,8 @@
 package facts
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/detent-dev/detent/clients/ceph"
@@ -158,7 +160,7 @@ func Reported(s *observation.Snapshot, name ceph.Daemon) (v versions.Version, re
 }
 
 // orphans returns the sessions of our own managers whose pod is gone. Sessions of other clients are not judged: the name of a host says
-// nothing about whether it exists.
+// nothing about whether it exists, and a client that is evicted loses what it has not written.
 func orphans(c *cephv1.Cluster, s *observation.Snapshot) transitions.Fact[[]int64] {
 	sessions, known := s.Sessions.Get()
 	if !known {
@@ -172,9 +174,22 @@ func orphans(c *cephv1.Cluster, s *observation.Snapshot) transitions.Fact[[]int6
 	}
 	var out []int64
 	for _, one := range sessions {
-		if strings.HasPrefix(one.Host, daemons.ObjectName(c.Name, ceph.Daemon{Type: ceph.TypeMgr})) && !s.PodNames[one.Host] {
+		if ofManager(c, s, &one) && !s.PodNames[one.Host] {
 			out = append(out, one.ID)
 		}
 	}
 	return transitions.Known(out, s.Sessions.At())
+}
+
+// podEnding is what the names of the pods of a Deployment have in addition to its name: a hash of the template and five characters, both
+// without vowels.
+var podEnding = regexp.MustCompile(`^-[bcdfghjklmnpqrstvwxz2456789]{1,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+
+// ofManager reports whether the client of a session is a manager of the cluster: its host has the name of a pod of the Deployment of a
+// recorded manager, and the client says no other id. The name of a node may begin in the same way.
+func ofManager(c *cephv1.Cluster, s *observation.Snapshot, one *ceph.Session) bool {
+	return slices.ContainsFunc(s.Record.Of(ceph.TypeMgr), func(m ceph.Daemon) bool {
+		ending, found := strings.CutPrefix(one.Host, daemons.ObjectName(c.Name, m))
+		return found && podEnding.MatchString(ending) && (one.Entity == "" || one.Entity == m.ID)
+	})
 }

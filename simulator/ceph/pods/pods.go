@@ -211,16 +211,31 @@ func (w *World) lags(revision string, now time.Time) bool {
 	return now.Before(since.Add(w.Lag))
 }
 
-// named returns the name of the next pod of an owner. Ceph must not take it for the pod in which the daemon ran last.
+// characters of the generated parts of the names of pods, as Kubernetes uses them.
+const characters = "bcdfghjklmnpqrstvwxz2456789"
+
+// generated returns a number as the five characters at the end of the name of a pod.
+func generated(number int) string {
+	out := make([]byte, 5)
+	for i := range out {
+		out[len(out)-1-i] = characters[number%len(characters)]
+		number /= len(characters)
+	}
+	return string(out)
+}
+
+// named returns the name of the next pod of an owner, in the form of that of a pod of a Deployment. Ceph must not take it for the pod in which
+// the daemon ran last.
 func (w *World) named(owner client.Object, of *corev1.PodTemplateSpec) string {
+	const hash = "-5d8f7c6b9-"
 	if !w.Alternate {
 		w.made++
-		return fmt.Sprintf("%s-%d", owner.GetName(), w.made)
+		return owner.GetName() + hash + generated(w.made)
 	}
-	name := owner.GetName() + "-a"
+	name := owner.GetName() + hash + generated(0)
 	w.Ceph.Do(func(c *ceph.Cluster) {
 		if d, known := c.Daemon(daemonOf(&corev1.Pod{ObjectMeta: of.ObjectMeta})); known && d.Pod == name {
-			name = owner.GetName() + "-b"
+			name = owner.GetName() + hash + generated(1)
 		}
 	})
 	return name
