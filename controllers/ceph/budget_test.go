@@ -7,9 +7,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	cephclient "github.com/detent-dev/detent/clients/ceph"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 )
 
@@ -37,4 +41,80 @@ func TestKindBudgetsEvictions(t *testing.T) {
 	})
 	want = slices.Insert(want, 4, "rook-ceph-rgw")
 	r.until("the other budgets", time.Minute, func() bool { return cmp.Equal(want, budgets()) })
+}
+
+// TestKindLetsAHostBeDrained lets all OSDs of a host be evicted, and no others, while the host is away: their pods cannot start, and a budget
+// that counts them would never let the last one go.
+func TestKindLetsAHostBeDrained(t *testing.T) {
+	osd := func(id string) cephclient.Daemon { return cephclient.Daemon{Type: cephclient.TypeOSD, ID: id} }
+	cordon := func(n *corev1.Node) { n.Spec.Unschedulable = true }
+	type budget struct {
+		Max     int32
+		Selects []string
+	}
+	all, others := budget{1, []string{"0", "1", "2", "3"}}, budget{0, []string{"2", "3"}}
+	for name, tc := range map[string]struct {
+		node func(*corev1.Node)
+		away []cephclient.Daemon
+		want budget
+	}{
+		"one of two, by a drain":         {cordon, []cephclient.Daemon{osd("0")}, others},
+		"both, by a drain":               {cordon, []cephclient.Daemon{osd("0"), osd("1")}, others},
+		"one, and the host is not ready": {func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown }, []cephclient.Daemon{osd("0")}, others},
+		"one, and the host is gone":      {nil, []cephclient.Daemon{osd("0")}, others},
+		"one, of a host that can run it": {func(*corev1.Node) {}, []cephclient.Daemon{osd("0")}, all},
+		"none yet":                       {cordon, nil, all},
+		"one, and one of another host":   {cordon, []cephclient.Daemon{osd("0"), osd("2")}, all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cluster("ceph:16")
+			c.Spec.Storage = cephv1.StorageSpec{Nodes: []cephv1.NodeStorage{
+				{Name: "node-1", Directories: []cephv1.Directory{{Path: "/var/lib/osd-a"}, {Path: "/var/lib/osd-b"}}},
+				{Name: "node-2", Directories: []cephv1.Directory{{Path: "/var/lib/osd-a"}, {Path: "/var/lib/osd-b"}}},
+			}}
+			r := newRig(t, c)
+			r.until("the launch", 5*time.Minute, r.settled("16"))
+			node := &corev1.Node{}
+			r.must(r.client.Get(t.Context(), client.ObjectKey{Name: "node-1"}, node))
+			if tc.node == nil {
+				r.must(r.client.Delete(t.Context(), node))
+			} else {
+				tc.node(node)
+				status := node.Status
+				r.must(r.client.Update(t.Context(), node))
+				node.Status = status
+				r.must(r.client.Status().Update(t.Context(), node))
+			}
+			got := func() budget {
+				var b policyv1.PodDisruptionBudget
+				r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: c.Namespace, Name: "rook-ceph-osd"}, &b))
+				selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
+				r.must(err)
+				out := budget{Max: b.Spec.MaxUnavailable.IntVal}
+				for _, id := range []string{"0", "1", "2", "3"} {
+					if selector.Matches(labels.Set{"ceph.rook.io/cluster": "rook-ceph", "ceph_daemon_type": "osd", "ceph_daemon_id": id}) {
+						out.Selects = append(out.Selects, id)
+					}
+				}
+				return out
+			}
+			r.world.Unscheduled = func(p *corev1.Pod) bool {
+				return slices.ContainsFunc(tc.away, func(d cephclient.Daemon) bool {
+					return d.ID == p.Labels["ceph_daemon_id"] && p.Labels["ceph_daemon_type"] == "osd"
+				})
+			}
+			r.lose(tc.away...)
+			r.world.Empty = nil
+			for range 30 {
+				r.step()
+			}
+			if diff := cmp.Diff(tc.want, got()); diff != "" {
+				t.Errorf("the budget while they are away (-want +got):\n%s", diff)
+			}
+			r.world.Unscheduled = nil
+			r.lose(tc.away...)
+			r.world.Empty = nil
+			r.until("the OSDs", 5*time.Minute, func() bool { return r.settled("16")() && cmp.Equal(all, got()) })
+		})
+	}
 }

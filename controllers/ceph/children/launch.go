@@ -65,18 +65,6 @@ func (t *scope) storeServices(ctx context.Context) error {
 	return nil
 }
 
-func (t *scope) budgets(ctx context.Context) error {
-	for _, kind := range ceph.Types() {
-		if len(t.declaredOf(kind)) == 0 {
-			continue
-		}
-		if err := t.write.Apply(ctx, render.Budget(t.cluster, kind)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // launch records the image of each daemon whose turn it is. Its Deployment is created in a later reconcile.
 func (t *scope) launch(ctx context.Context) error {
 	next, grown := t.next(), false

@@ -78,14 +78,18 @@ func excludedBy(n *corev1.Node, place cephv1.Placement, field string) string {
 		return "excluded by the nodeSelector of " + field
 	case n.Spec.Unschedulable:
 		return "cordoned"
-	case !slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	}):
+	case !nodeReady(n):
 		return "not ready"
 	case !tolerated(n.Spec.Taints, place.Tolerations):
 		return "excluded by taints that " + field + " does not tolerate"
 	}
 	return ""
+}
+
+func nodeReady(n *corev1.Node) bool {
+	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
+		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
+	})
 }
 
 func matches(labels, selector map[string]string) bool {

@@ -10,7 +10,8 @@ import (
 )
 
 // Budget returns the PodDisruptionBudget of the daemons of a type: a drain evicts one of them at a time, also if they are on several
-// nodes. A single daemon may be evicted. The operator's own changes do not evict pods, and are permitted by Ceph instead.
+// nodes. A single daemon may be evicted. The operator's own changes do not evict pods, and are permitted by Ceph instead. That of OSDs is
+// OSDBudget.
 func Budget(c *cephv1.Cluster, of ceph.Type) *policyv1.PodDisruptionBudget {
 	return &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{Name: c.Name + "-" + string(of), Namespace: c.Namespace, Labels: Labels(c.Name)},
@@ -21,4 +22,18 @@ func Budget(c *cephv1.Cluster, of ceph.Type) *policyv1.PodDisruptionBudget {
 			UnhealthyPodEvictionPolicy: new(policyv1.IfHealthyBudget),
 		},
 	}
+}
+
+// OSDBudget returns the PodDisruptionBudget of the OSDs. While a host is away, all OSDs on it may be evicted, and no other one. There is one
+// budget: a pod that two budgets select cannot be evicted at all. The requirement is never empty: a field that is left out would keep what is
+// stored.
+func OSDBudget(c *cephv1.Cluster, away []string) *policyv1.PodDisruptionBudget {
+	out := Budget(c, ceph.TypeOSD)
+	others := metav1.LabelSelectorRequirement{Key: LabelID, Operator: metav1.LabelSelectorOpExists}
+	if len(away) > 0 {
+		others.Operator, others.Values = metav1.LabelSelectorOpNotIn, away
+		out.Spec.MaxUnavailable = new(intstr.FromInt32(0))
+	}
+	out.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{others}
+	return out
 }

@@ -28,6 +28,9 @@ func TestBudgetSelectsTheDaemonsOfItsType(t *testing.T) {
 	pods["pull"] = render.Pull(in.Cluster, ceph.TypeMon, "node-1", "ceph:1", 167).Spec.Template.Labels
 	for _, kind := range ceph.Types() {
 		budget := render.Budget(in.Cluster, kind)
+		if kind == ceph.TypeOSD {
+			budget = render.OSDBudget(in.Cluster, nil)
+		}
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 		if err != nil {
 			t.Fatal(err)
