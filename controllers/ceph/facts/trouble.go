@@ -5,9 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 )
 
 // Trouble is why a container of the pod does not start, what it said when it ended with an error, or why the pod is bound to no node; empty
@@ -31,6 +34,32 @@ func Trouble(pod *corev1.Pod) string {
 		return ""
 	}
 	return unscheduled(&pod.Status.Conditions[at])
+}
+
+// Why is why a daemon does not start: the trouble of its pod, or why the API server refuses to create the pod; empty if nothing says so.
+func Why(s *observation.Snapshot, name ceph.Daemon) string {
+	pod, of := s.Pods[name], s.Deployments[name]
+	if why := Trouble(pod); why != "" || of == nil || pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, of) {
+		return why
+	}
+	return Refused(of)
+}
+
+// Refused is why the API server refuses to create the pod of a Deployment, such as by a quota or by Pod Security; empty if it does not. It is
+// shown without the name that the pod would have had.
+func Refused(of *appsv1.Deployment) string {
+	at := slices.IndexFunc(of.Status.Conditions, func(c appsv1.DeploymentCondition) bool {
+		return c.Type == appsv1.DeploymentReplicaFailure && c.Status == corev1.ConditionTrue
+	})
+	if at < 0 || of.Status.ObservedGeneration < of.Generation { // it may concern the pod from before
+		return ""
+	}
+	c := &of.Status.Conditions[at]
+	why := c.Message
+	if _, after, found := strings.Cut(why, " is forbidden: "); found {
+		why = after
+	}
+	return c.Reason + ": " + why
 }
 
 // ofNodes is a number of nodes in a message of the scheduler.

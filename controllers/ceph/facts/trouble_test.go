@@ -4,9 +4,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/record"
 )
 
 // TestTrouble is why the pod of a daemon does not start.
@@ -46,6 +51,44 @@ func TestTrouble(t *testing.T) {
 	}
 	if got := facts.Trouble(nil); got != "" {
 		t.Errorf("without a pod: %s", got)
+	}
+}
+
+// TestRefused is why the API server refuses the pod of a daemon, which has none then.
+func TestRefused(t *testing.T) {
+	const message = `pods "ceph-mon-a-5d8f7c6b9-x2vqk" is forbidden: exceeded quota: small, requested: memory=1Gi, limited: memory=512Mi`
+	mon := ceph.Daemon{Type: ceph.TypeMon, ID: "a"}
+	failure := func(status corev1.ConditionStatus, message string) appsv1.DeploymentStatus {
+		return appsv1.DeploymentStatus{ObservedGeneration: 2, Conditions: []appsv1.DeploymentCondition{
+			{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionFalse, Reason: "MinimumReplicasUnavailable"},
+			{Type: appsv1.DeploymentReplicaFailure, Status: status, Reason: "FailedCreate", Message: message},
+		}}
+	}
+	earlier := failure(corev1.ConditionTrue, message)
+	earlier.ObservedGeneration = 1
+	for name, tc := range map[string]struct {
+		status appsv1.DeploymentStatus
+		pod    *corev1.Pod
+		want   string
+	}{
+		"by a quota":                     {failure(corev1.ConditionTrue, message), nil, "FailedCreate: exceeded quota: small, requested: memory=1Gi, limited: memory=512Mi"},
+		"by a webhook":                   {failure(corev1.ConditionTrue, `admission webhook "images" denied the request: not signed`), nil, `FailedCreate: admission webhook "images" denied the request: not signed`},
+		"while the one from before ends": {failure(corev1.ConditionTrue, message), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &metav1.Time{}}}, "FailedCreate: exceeded quota: small, requested: memory=1Gi, limited: memory=512Mi"},
+		"not any more":                   {failure(corev1.ConditionFalse, message), nil, ""},
+		"the one of another template":    {earlier, nil, ""},
+		"it has a pod":                   {failure(corev1.ConditionTrue, message), &corev1.Pod{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &observation.Snapshot{
+				Record:      &record.Record{Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:16"}}},
+				Deployments: map[ceph.Daemon]*appsv1.Deployment{mon: {ObjectMeta: metav1.ObjectMeta{Generation: 2}, Status: tc.status}},
+				Pods:        map[ceph.Daemon]*corev1.Pod{mon: tc.pod},
+			}
+			s.Deployments[mon].Spec.Template.Spec.Containers = []corev1.Container{{Image: "ceph:16"}}
+			if diff := cmp.Diff([]string{tc.want, tc.want}, []string{facts.Why(s, mon), facts.Daemons(s)[0].Trouble}); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
 	}
 }
 

@@ -127,6 +127,8 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 			if d.Pod = pod.Name; d.StartedAt.IsZero() {
 				d.Pod = "" // nothing runs in it yet
 			}
+		} else {
+			d.Trouble = Refused(have)
 		}
 		if image := s.ByHand(name); image != "" {
 			setByHand(s, &d, image)

@@ -2,10 +2,12 @@ package status_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 
@@ -34,23 +36,33 @@ func TestProjectShowsWhyMonitorsDoNotStart(t *testing.T) {
 	for name, tc := range map[string]struct {
 		pods map[string]corev1.PodStatus
 		want string
+		// refused are the monitors whose pods the API server refuses.
+		refused []string
 	}{
-		"their pods run":         {map[string]corev1.PodStatus{"a": {}}, silent},
-		"they have no pods":      {nil, silent},
-		"a container fails":      {map[string]corev1.PodStatus{"a": {}, "b": waits}, silent + "; monitors that do not start: mon.b (CrashLoopBackOff)"},
-		"no node has room":       {map[string]corev1.PodStatus{"a": pending}, silent + "; monitors that do not start: mon.a (Unschedulable: Insufficient memory)"},
-		"more than three of all": {map[string]corev1.PodStatus{"a": waits, "b": waits, "c": waits, "d": waits, "e": waits}, silent + "; monitors that do not start: mon.a (CrashLoopBackOff), mon.b (CrashLoopBackOff), mon.c (CrashLoopBackOff), 2 others"},
+		"their pods run":         {pods: map[string]corev1.PodStatus{"a": {}}, want: silent},
+		"they have no pods":      {want: silent},
+		"their pods are refused": {refused: []string{"a"}, want: silent + "; monitors that do not start: mon.a (FailedCreate: exceeded quota: small)"},
+		"a container fails":      {pods: map[string]corev1.PodStatus{"a": {}, "b": waits}, want: silent + "; monitors that do not start: mon.b (CrashLoopBackOff)"},
+		"no node has room":       {pods: map[string]corev1.PodStatus{"a": pending}, want: silent + "; monitors that do not start: mon.a (Unschedulable: Insufficient memory)"},
+		"more than three of all": {pods: map[string]corev1.PodStatus{"a": waits, "b": waits, "c": waits, "d": waits, "e": waits}, want: silent + "; monitors that do not start: mon.a (CrashLoopBackOff), mon.b (CrashLoopBackOff), mon.c (CrashLoopBackOff), 2 others"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &observation.Snapshot{
 				Now: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC), Table: table, Cluster: transitions.Unreadable[cephupgrade.Cluster](errSilent), Health: transitions.Unreadable[ceph.Health](errSilent),
 				Record: &record.Record{Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:16"}}}, Pods: map[ceph.Daemon]*corev1.Pod{},
+				Deployments: map[ceph.Daemon]*appsv1.Deployment{},
 			}
 			for _, id := range []string{"a", "b", "c", "d", "e"} {
 				one := ceph.Daemon{Type: ceph.TypeMon, ID: id}
 				s.Declared = append(s.Declared, daemons.Daemon{Name: one})
 				if pod, exists := tc.pods[id]; exists {
 					s.Pods[one] = &corev1.Pod{Status: pod}
+				}
+				if slices.Contains(tc.refused, id) {
+					s.Deployments[one] = &appsv1.Deployment{Status: appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{{
+						Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: `pods "x" is forbidden: exceeded quota: small`,
+					}}}}
+					s.Deployments[one].Spec.Template.Spec.Containers = []corev1.Container{{Image: "ceph:16"}}
 				}
 			}
 			ready := meta.FindStatusCondition(status.Project(&cephv1.Cluster{}, s, lifecycle.ProjectRequest{}), lifecycle.Ready)

@@ -199,7 +199,7 @@ func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.
 // failingMonitors names the monitors whose pods do not start, with the reason.
 func failingMonitors(s *observation.Snapshot) (names []string) {
 	for _, d := range s.Declared {
-		if d.Name.Type == ceph.TypeMon && facts.Trouble(s.Pods[d.Name]) != "" {
+		if d.Name.Type == ceph.TypeMon && facts.Why(s, d.Name) != "" {
 			names = append(names, named(s, d))
 		}
 	}
@@ -212,7 +212,7 @@ func named(s *observation.Snapshot, d daemons.Daemon) string {
 	if d.Name.ID == "" {
 		name = "the OSD of " + d.Slot
 	}
-	if why := facts.Trouble(s.Pods[d.Name]); why != "" {
+	if why := facts.Why(s, d.Name); why != "" {
 		name += " (" + why + ")"
 	}
 	return name
