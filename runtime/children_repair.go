@@ -30,7 +30,8 @@ const (
 // is shown and retried with back-off. It delays no lifecycle and does not replace the rest of the status.
 func (p *reconcileScope[O, S, E]) reconcileChildren(ctx context.Context, snapshot S, acted bool) {
 	write := p.writer()
-	if p.repair(ctx, snapshot, write) && !acted {
+	repaired := p.repair(ctx, snapshot, write)
+	if of := p.memory.repairing; (repaired || of != nil && of.apart) && !acted {
 		p.apply(ctx, snapshot, write)
 	}
 	if write.writes > 0 {
@@ -101,6 +102,7 @@ func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, of **trouble, doi
 		p.requeue.after(p.scaled(states.DefaultPoll))
 	default:
 		t := ensured(of)
+		t.apart = errors.As(err, new(apartError))
 		t.failures++
 		failure := fmt.Errorf("%s children: %w", doing, err)
 		if t.failures > 1 || !transient(err) {

@@ -81,6 +81,38 @@ func TestRepairIsNotDelayedByAFailingApply(t *testing.T) {
 	}
 }
 
+// Children are applied after a repair that failed only if nothing else depends on what failed, also while the repair backs off.
+func TestApplyFollowsARepairThatFailedApart(t *testing.T) {
+	errQuota := errors.New("quota exceeded")
+	for name, tc := range map[string]struct {
+		err  error
+		want int
+	}{
+		"nothing depends on it":  {lifecycle.Apart(errQuota), 2},
+		"the rest depends on it": {errQuota, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.rest()
+			applied, apply := 0, r.kind.Apply
+			r.kind.Repair = func(context.Context, *api.Turnstile, turnstile.Snapshot, lifecycle.Writer) error { return tc.err }
+			r.kind.Apply = func(ctx context.Context, g *api.Turnstile, v turnstile.Snapshot, w lifecycle.Writer) error {
+				applied++
+				return apply(ctx, g, v, w)
+			}
+			r.restart()
+			r.pass()
+			r.pass()
+			if applied != tc.want {
+				t.Errorf("applied %d times, want %d", applied, tc.want)
+			}
+		})
+	}
+	if err := lifecycle.Apart(nil); err != nil {
+		t.Errorf("without an error: %v", err)
+	}
+}
+
 func TestApplyIsSkippedAfterAnAction(t *testing.T) {
 	r := newRig(t)
 	r.visit(inState(t, turnstile.Replacing))

@@ -17,6 +17,19 @@ var (
 	ErrStale = errors.New("the cache is behind our own last write")
 )
 
+// Apart marks the error of a repair after which everything else was repaired, and on which nothing else depends: the children of the generation
+// are applied all the same. It is nil without an error.
+func Apart(err error) error {
+	if err == nil {
+		return nil
+	}
+	return apartError{err}
+}
+
+type apartError struct{ error }
+
+func (e apartError) Unwrap() error { return e.error }
+
 // guarded calls do and returns a panic of the kind's code as an error that names the call. The failure is then backed off and
 // shown like any other.
 func guarded(ctx context.Context, what string, do func() error) (err error) {

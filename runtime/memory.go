@@ -53,6 +53,8 @@ type trouble struct {
 	notBefore time.Time
 	// last is why the step did not complete, as the status shows it; nil if it did.
 	last error
+	// apart means that nothing else depends on what failed.
+	apart bool
 	// deciding and acting are the defects of the machine in the last reconcile, found while deciding and while acting.
 	deciding, acting error
 }

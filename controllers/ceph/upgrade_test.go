@@ -2,6 +2,7 @@ package ceph_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,8 +11,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/detent-dev/detent/clients/ceph/cephtest"
 	"github.com/detent-dev/detent/controllers/ceph/record"
@@ -65,6 +69,44 @@ func TestKindLaunchesACluster(t *testing.T) {
 		t.Errorf("started (-want +got):\n%s", diff)
 	}
 	t.Logf("%s, states %v", r.clock.Since(noon), r.states)
+}
+
+// TestKindGoesOnWithoutWhatIsRefused makes everything else, says what the API server refuses, and makes that once it is permitted.
+func TestKindGoesOnWithoutWhatIsRefused(t *testing.T) {
+	for name, tc := range map[string]struct {
+		refused string
+		want    []string
+	}{
+		"a claim":      {"rook-ceph-osd-set-0", []string{"mon.a", "mon.b", "mon.c", "mgr.a", "mgr.b", "osd.1", "osd.2", "rgw.store.a", "mds.myfs-a", "mds.myfs-b"}},
+		"a Deployment": {"rook-ceph-mgr-a", []string{"mon.a", "mon.b", "mon.c", "mgr.b", "osd.0", "osd.1", "osd.2", "rgw.store.a", "mds.myfs-a", "mds.myfs-b"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, cluster("ceph:16"))
+			base, refuses := r.client, true
+			r.client = interceptor.NewClient(base.(client.WithWatch), interceptor.Funcs{
+				Create: func(ctx context.Context, c client.WithWatch, object client.Object, opts ...client.CreateOption) error {
+					if refuses && object.GetName() == tc.refused {
+						return apierrors.NewForbidden(schema.GroupResource{}, tc.refused, errors.New("exceeded quota"))
+					}
+					return c.Create(ctx, object, opts...)
+				},
+			})
+			r.restart()
+			r.client = base
+			r.until("the rest", 10*time.Minute, func() bool { return len(r.world.Started) >= len(tc.want) })
+			got := r.started()
+			slices.Sort(got)
+			if diff := cmp.Diff(slices.Sorted(slices.Values(tc.want)), got); diff != "" {
+				t.Errorf("started (-want +got):\n%s", diff)
+			}
+			r.until("what is refused", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), tc.refused) })
+			if text := r.message(lifecycle.Ready); strings.Count(text, "exceeded quota") != 1 {
+				t.Errorf("shown: %s", text)
+			}
+			refuses = false
+			r.until("the launch", 10*time.Minute, r.settled("16"))
+		})
+	}
 }
 
 // order in which the daemons of the tests are replaced, up to the OSDs.

@@ -187,7 +187,7 @@ func (t *scope) adopt(next *record.Record) {
 		} else {
 			d.ByHand = image
 		}
-		if d.Version.Compare(d.Newest) > 0 || !t.snapshot.Founded() { // see relaunch
+		if d.Version.Compare(d.Newest) > 0 || !t.snapshot.Founded() { // see before_quorum.go
 			d.Newest = d.Version
 		}
 		next.Daemons[name.String()] = d

@@ -6,14 +6,10 @@ import (
 	"slices"
 
 	"github.com/detent-dev/detent/clients/ceph"
-	"github.com/detent-dev/detent/controllers/ceph/connection"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
-	"github.com/detent-dev/detent/controllers/ceph/keys"
-	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
-	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 )
 
@@ -167,144 +163,4 @@ func (t *scope) image(d daemons.Daemon) (oldest record.Daemon, found bool) {
 	wanted := facts.Spec(t.cluster, t.snapshot).Wanted
 	image, known := t.snapshot.Record.Images[wanted.Name]
 	return record.Daemon{Image: wanted.Name, Reference: image.Reference, Version: image.Version}, known
-}
-
-// repair creates the Deployments that are missing, on what their daemons last ran.
-func (t *scope) repair(ctx context.Context) error {
-	for _, name := range t.snapshot.Record.Names() {
-		declared, known := t.snapshot.Find(name)
-		if !known || t.snapshot.Deployments[name] != nil || t.snapshot.Record.Daemons[name.String()].Reference == "" {
-			continue
-		}
-		one, err := t.last(name)
-		if err != nil {
-			return err
-		}
-		d, err := render.Deployment(t.input(), declared, one)
-		if err != nil {
-			return err
-		}
-		if err := t.write.Own(d); err != nil {
-			return err
-		}
-		if err := t.write.Create(ctx, d); err != nil {
-			return fmt.Errorf("creating the Deployment of %s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// last returns what a daemon last ran: the image that an administrator set by hand, or that of the newest release that it may have been
-// started on. Its Deployment may be lost before what an effect wrote there is recorded, and an older release can destroy newer data.
-func (t *scope) last(name ceph.Daemon) (record.Daemon, error) {
-	one := t.snapshot.Record.Daemons[name.String()]
-	switch {
-	case one.ByHand != "":
-		one.Image, one.Reference = one.ByHand, one.ByHand
-	case !one.Version.IsZero() && one.Version.Major < one.Newest.Major:
-		image, of, found := t.snapshot.Record.ImageOf(one.Newest)
-		if !found {
-			return one, fmt.Errorf("creating the Deployment of %s: it may have been started on %s, and no image of that version is known: set spec.cephVersion.image or spec.upgradePolicy to one", name, one.Newest)
-		}
-		one.Image, one.Reference, one.Version = image, of.Reference, of.Version
-	}
-	return one, nil
-}
-
-// create creates what daemons need in Ceph: keys, OSDs and filesystems.
-func (t *scope) create(ctx context.Context) error {
-	if err := t.claims(ctx); err != nil {
-		return err
-	}
-	m, known := t.snapshot.Cluster.Get()
-	if !known || len(m.Quorum.Members) == 0 {
-		return nil
-	}
-	if err := t.authorize(ctx); err != nil {
-		return err
-	}
-	for _, d := range t.declaredOf(ceph.TypeOSD) {
-		if d.Name.ID != "" {
-			continue
-		}
-		key, _ := keys.KeyOf(t.snapshot.Keys[keys.Entry(d.Name, d.Slot)])
-		if _, err := t.send(ctx, connection.Command{NewOSD: &connection.NewOSD{UUID: t.snapshot.Record.OSDs[d.Slot], Key: key}}); err != nil {
-			return err
-		}
-	}
-	if !slices.ContainsFunc(m.OSDs.OSDs, func(o ceph.OSD) bool { return o.Up }) {
-		return nil
-	}
-	for i := range t.cluster.Spec.Filesystems {
-		if err := t.filesystem(ctx, m.Filesystems.Filesystems, &t.cluster.Spec.Filesystems[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// severalFilesystems is the release from which a cluster may have several filesystems: a metadata server of 14 joins any of them.
-const severalFilesystems = 16
-
-// filesystem creates a filesystem, and sets its numbers of metadata servers while no upgrade has reduced them. Ceph would miss standbys that
-// are not declared.
-func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, want *cephv1.FilesystemSpec) error {
-	at := slices.IndexFunc(exist, func(f ceph.Filesystem) bool { return f.Name == want.Name })
-	if at < 0 {
-		if oldest, _ := t.image(daemons.Daemon{Name: ceph.Daemon{Type: ceph.TypeMon}}); len(exist) > 0 && !oldest.Version.IsZero() && oldest.Version.Major < severalFilesystems {
-			return fmt.Errorf("creating the filesystem %s: release %d cannot tell the metadata servers of several filesystems apart: upgrade to release %d or later first", want.Name, oldest.Version.Major, severalFilesystems)
-		}
-		_, err := t.send(ctx, connection.Command{NewFilesystem: &connection.NewFilesystem{Name: want.Name, Several: len(exist) > 0}})
-		return err
-	}
-	have, active, standbys := &exist[at], int(want.ActiveCount), int(want.StandbyCount)
-	if have.MaxMDS == active && have.StandbysWanted == standbys || !observation.Resting(t.cluster) {
-		return nil
-	}
-	_, err := t.send(ctx, connection.Command{Counts: &connection.Counts{Filesystem: want.Name, Active: active, Standbys: standbys}})
-	return err
-}
-
-// authorize adds the keys of daemons that were declared after the cluster was launched.
-func (t *scope) authorize(ctx context.Context) error {
-	next := t.next()
-	for _, d := range t.snapshot.Declared {
-		one := next.Daemons[d.Name.String()]
-		if one.Authorized || d.Name.Type == ceph.TypeMon || d.Name.Type == ceph.TypeOSD {
-			continue
-		}
-		entity := keys.Entity(d.Name)
-		done, err := t.send(ctx, connection.Command{ImportKeys: &connection.ImportKeys{Entity: entity, Keyring: t.snapshot.Keys[entity]}})
-		if err != nil {
-			return err
-		}
-		if done {
-			one.Authorized = true
-			next.Daemons = put(next.Daemons, d.Name.String(), one)
-		}
-	}
-	return t.store(ctx, next)
-}
-
-func (t *scope) send(ctx context.Context, command connection.Command) (done bool, err error) {
-	return t.Sender.Send(ctx, t.snapshot.Endpoint, command, t.snapshot.Now)
-}
-
-func (t *scope) claims(ctx context.Context) error {
-	for _, d := range t.declaredOf(ceph.TypeOSD) {
-		if t.snapshot.Claims[d.Slot] != nil {
-			continue
-		}
-		claim, err := render.Claim(t.cluster, d)
-		if err != nil {
-			return err
-		}
-		if claim == nil {
-			continue
-		}
-		if err := t.write.Create(ctx, claim); err != nil {
-			return fmt.Errorf("creating the claim %s: %w", claim.Name, err)
-		}
-	}
-	return nil
 }

@@ -56,7 +56,8 @@ func (t *scope) input() render.Input {
 // errRecorded ends a reconcile after the record was written: the next one continues on what is stored.
 var errRecorded = fmt.Errorf("the record was written: %w", lifecycle.ErrStale)
 
-// Apply creates what the spec declares, in the order in which daemons depend on each other. It may be repeated at any point.
+// Apply creates what the spec declares, in the order in which daemons depend on each other, but for the Deployments of daemons that were
+// launched, which Repair creates. It may be repeated at any point.
 func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observation.Snapshot, write lifecycle.Writer) error {
 	t := &scope{Reconciler: r, cluster: c, snapshot: s, write: write}
 	if s.Record == nil && len(s.Deployments)+len(s.Services)+len(s.Claims) > 0 {
@@ -65,12 +66,23 @@ func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observatio
 	if !s.Launched() && facts.Launch(c, s).Outcome != decision.Permitted {
 		return nil
 	}
-	for _, step := range []func(context.Context) error{t.identify, t.clear, t.keys, t.monServices, t.config, t.tools, t.launch, t.relaunch, t.repair, t.storeServices, t.budgets, t.create} {
+	for _, step := range []func(context.Context) error{t.identify, t.clear, t.keys, t.monServices, t.config, t.tools, t.launch, t.relaunch} {
 		if err := step(ctx); errors.Is(err, errRecorded) {
 			return nil // the write requeues the object
 		} else if err != nil {
 			return err
 		}
+	}
+	var failed failures
+	for _, step := range []func(context.Context) error{t.storeServices, t.budgets, t.create} { // none depends on another one
+		if !failed.goesOn(step(ctx)) {
+			break
+		}
+	}
+	if err := failed.join(); errors.Is(err, errRecorded) {
+		return nil
+	} else if err != nil {
+		return err
 	}
 	return t.unplaced
 }
@@ -79,7 +91,7 @@ func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observatio
 var errRecordLost = errors.New("it is gone although parts of the cluster exist: restore it from a backup, or delete these parts if the cluster is not wanted any more")
 
 // Repair creates the Deployments that were lost, as their daemons last ran. What an administrator sets in a Deployment is recorded first: it is
-// what the daemon runs if the Deployment is lost next.
+// what the daemon runs if the Deployment is lost next. A Deployment that cannot be created keeps nothing else from being applied.
 func (r *Reconciler) Repair(ctx context.Context, c *cephv1.Cluster, s *observation.Snapshot, write lifecycle.Writer) error {
 	if s.Record == nil {
 		return nil
@@ -90,7 +102,7 @@ func (r *Reconciler) Repair(ctx context.Context, c *cephv1.Cluster, s *observati
 	if err := t.store(ctx, next); err != nil {
 		return err // also after the write: nothing else may be decided on the record from before
 	}
-	return t.repair(ctx)
+	return lifecycle.Apart(t.repair(ctx))
 }
 
 // store writes the record if it differs, and ends the reconcile then. It has no owner: a cluster that was deleted and is created again

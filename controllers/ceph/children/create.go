@@ -1,0 +1,125 @@
+package children
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+)
+
+// create creates what daemons need in Ceph: keys, OSDs and filesystems. What cannot be created keeps nothing else from it.
+func (t *scope) create(ctx context.Context) error {
+	var failed failures
+	if !failed.goesOn(t.claims(ctx)) {
+		return failed.join()
+	}
+	if m, known := t.snapshot.Cluster.Get(); known && len(m.Quorum.Members) > 0 {
+		failed.goesOn(t.inCeph(ctx, &m))
+	}
+	return failed.join()
+}
+
+// inCeph creates what Ceph has a quorum to create.
+func (t *scope) inCeph(ctx context.Context, m *cephupgrade.Cluster) error {
+	var failed failures
+	if !failed.goesOn(t.authorize(ctx)) {
+		return failed.join()
+	}
+	for _, d := range t.declaredOf(ceph.TypeOSD) {
+		if d.Name.ID != "" {
+			continue
+		}
+		key, _ := keys.KeyOf(t.snapshot.Keys[keys.Entry(d.Name, d.Slot)])
+		_, err := t.send(ctx, connection.Command{NewOSD: &connection.NewOSD{UUID: t.snapshot.Record.OSDs[d.Slot], Key: key}})
+		if !failed.goesOn(err) {
+			return failed.join()
+		}
+	}
+	if !slices.ContainsFunc(m.OSDs.OSDs, func(o ceph.OSD) bool { return o.Up }) {
+		return failed.join()
+	}
+	for i := range t.cluster.Spec.Filesystems {
+		if !failed.goesOn(t.filesystem(ctx, m.Filesystems.Filesystems, &t.cluster.Spec.Filesystems[i])) {
+			break
+		}
+	}
+	return failed.join()
+}
+
+// severalFilesystems is the release from which a cluster may have several filesystems: a metadata server of 14 joins any of them.
+const severalFilesystems = 16
+
+// filesystem creates a filesystem, and sets its numbers of metadata servers while no upgrade has reduced them. Ceph would miss standbys that
+// are not declared.
+func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, want *cephv1.FilesystemSpec) error {
+	at := slices.IndexFunc(exist, func(f ceph.Filesystem) bool { return f.Name == want.Name })
+	if at < 0 {
+		if oldest, _ := t.image(daemons.Daemon{Name: ceph.Daemon{Type: ceph.TypeMon}}); len(exist) > 0 && !oldest.Version.IsZero() && oldest.Version.Major < severalFilesystems {
+			return fmt.Errorf("creating the filesystem %s: release %d cannot tell the metadata servers of several filesystems apart: upgrade to release %d or later first", want.Name, oldest.Version.Major, severalFilesystems)
+		}
+		_, err := t.send(ctx, connection.Command{NewFilesystem: &connection.NewFilesystem{Name: want.Name, Several: len(exist) > 0}})
+		return err
+	}
+	have, active, standbys := &exist[at], int(want.ActiveCount), int(want.StandbyCount)
+	if have.MaxMDS == active && have.StandbysWanted == standbys || !observation.Resting(t.cluster) {
+		return nil
+	}
+	_, err := t.send(ctx, connection.Command{Counts: &connection.Counts{Filesystem: want.Name, Active: active, Standbys: standbys}})
+	return err
+}
+
+// authorize adds the keys of daemons that were declared after the cluster was launched.
+func (t *scope) authorize(ctx context.Context) error {
+	var failed failures
+	next := t.next()
+	for _, d := range t.snapshot.Declared {
+		one := next.Daemons[d.Name.String()]
+		if one.Authorized || d.Name.Type == ceph.TypeMon || d.Name.Type == ceph.TypeOSD {
+			continue
+		}
+		entity := keys.Entity(d.Name)
+		done, err := t.send(ctx, connection.Command{ImportKeys: &connection.ImportKeys{Entity: entity, Keyring: t.snapshot.Keys[entity]}})
+		if !failed.goesOn(err) {
+			return failed.join()
+		}
+		if done {
+			one.Authorized = true
+			next.Daemons = put(next.Daemons, d.Name.String(), one)
+		}
+	}
+	failed.goesOn(t.store(ctx, next))
+	return failed.join()
+}
+
+func (t *scope) send(ctx context.Context, command connection.Command) (done bool, err error) {
+	return t.Sender.Send(ctx, t.snapshot.Endpoint, command, t.snapshot.Now)
+}
+
+func (t *scope) claims(ctx context.Context) error {
+	var failed failures
+	for _, d := range t.declaredOf(ceph.TypeOSD) {
+		if t.snapshot.Claims[d.Slot] == nil && !failed.goesOn(t.claim(ctx, d)) {
+			break
+		}
+	}
+	return failed.join()
+}
+
+func (t *scope) claim(ctx context.Context, d daemons.Daemon) error {
+	claim, err := render.Claim(t.cluster, d)
+	if err != nil || claim == nil {
+		return err
+	}
+	if err := t.write.Create(ctx, claim); err != nil {
+		return fmt.Errorf("creating the claim %s: %w", claim.Name, err)
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package children
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// failures are the errors of steps that do not depend on each other.
+type failures []error
+
+// goesOn adds the error of a step, if it has one, and reports whether the next step may be taken. It may after a step that failed, and not
+// after one that has to wait: commands are sent one at a time, and nothing is written while a cache is behind.
+func (f *failures) goesOn(err error) bool {
+	if err != nil {
+		*f = append(*f, err)
+	}
+	return !errors.Is(err, lifecycle.ErrWait) && !errors.Is(err, lifecycle.ErrStale)
+}
+
+func (f *failures) join() error { return errors.Join(*f...) }
+
+// repair creates the Deployments that are missing, on what their daemons last ran. One that cannot be created keeps no other from it.
+func (t *scope) repair(ctx context.Context) error {
+	var failed failures
+	for _, name := range t.snapshot.Record.Names() {
+		declared, known := t.snapshot.Find(name)
+		if !known || t.snapshot.Deployments[name] != nil || t.snapshot.Record.Daemons[name.String()].Reference == "" {
+			continue
+		}
+		if !failed.goesOn(t.repairOne(ctx, declared)) {
+			break
+		}
+	}
+	return failed.join()
+}
+
+func (t *scope) repairOne(ctx context.Context, declared daemons.Daemon) error {
+	one, err := t.last(declared.Name)
+	if err != nil {
+		return err
+	}
+	d, err := render.Deployment(t.input(), declared, one)
+	if err != nil {
+		return err
+	}
+	if err := t.write.Own(d); err != nil {
+		return err
+	}
+	if err := t.write.Create(ctx, d); err != nil {
+		return fmt.Errorf("creating the Deployment of %s: %w", declared.Name, err)
+	}
+	return nil
+}
+
+// last returns what a daemon last ran: the image that an administrator set by hand, or that of the newest release that it may have been
+// started on. Its Deployment may be lost before what an effect wrote there is recorded, and an older release can destroy newer data.
+func (t *scope) last(name ceph.Daemon) (record.Daemon, error) {
+	one := t.snapshot.Record.Daemons[name.String()]
+	switch {
+	case one.ByHand != "":
+		one.Image, one.Reference = one.ByHand, one.ByHand
+	case !one.Version.IsZero() && one.Version.Major < one.Newest.Major:
+		image, of, found := t.snapshot.Record.ImageOf(one.Newest)
+		if !found {
+			return one, fmt.Errorf("creating the Deployment of %s: it may have been started on %s, and no image of that version is known: set spec.cephVersion.image or spec.upgradePolicy to one", name, one.Newest)
+		}
+		one.Image, one.Reference, one.Version = image, of.Reference, of.Version
+	}
+	return one, nil
+}
