@@ -86,22 +86,24 @@ func Remake(c *cephv1.Cluster, s *observation.Snapshot, l *Loss) bool {
 	m, known := observation.Known(s.Cluster)
 	// The maps may show for some seconds a monitor that has ended.
 	recent := known && !s.Cluster.At().Before(l.Since.Add(mapsSettle))
-	return recent && l.Approval != "" && c.Annotations[Approve] == l.Approval && alone(&m.Quorum, l.Daemon.Name.ID) == ""
+	return recent && l.Approval != "" && c.Annotations[Approve] == l.Approval && alone(s, &m.Quorum, l.Daemon.Name.ID) == ""
 }
 
 // mapsSettle is how long the maps may show a monitor that has ended.
 const mapsSettle = 10 * time.Second
 
 // alone is why the other monitors are no quorum that holds everything; empty if they are one. A quorum is a majority of all monitors: each
-// later majority contains one that holds what was committed.
-func alone(q *ceph.Quorum, lost string) string {
+// later majority contains one that holds what was committed. A monitor that was removed from the cluster joins it as a new one does. It knows
+// the monitors that were launched, of which those that serve have to be a majority, too: others that were removed could elect each other.
+func alone(s *observation.Snapshot, q *ceph.Quorum, lost string) string {
+	launched := slices.DeleteFunc(s.Record.Of(ceph.TypeMon), func(m ceph.Daemon) bool { return s.Record.Daemons[m.String()].Reference == "" })
 	switch {
 	case slices.Contains(q.Members, lost):
 		return "mon." + lost + " still counts as one of the quorum"
-	case !slices.Contains(q.Monitors, lost):
-		return "mon." + lost + " is no monitor of the cluster any more"
 	case 2*len(q.Members) <= len(q.Monitors):
 		return "the other monitors are no quorum"
+	case !slices.Contains(q.Monitors, lost) && 2*len(q.Members) <= len(launched):
+		return "mon." + lost + " was removed from the cluster, and those that are left are no majority of the monitors that were launched"
 	}
 	return ""
 }
@@ -134,5 +136,5 @@ func (l *Loss) refusal(s *observation.Snapshot) string {
 	case s.Cluster.At().Before(l.Since.Add(mapsSettle)):
 		return ""
 	}
-	return alone(&m.Quorum, l.Daemon.Name.ID)
+	return alone(s, &m.Quorum, l.Daemon.Name.ID)
 }

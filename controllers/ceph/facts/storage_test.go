@@ -24,8 +24,11 @@ import (
 func TestRemake(t *testing.T) {
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	mon := ceph.Daemon{Type: ceph.TypeMon, ID: "a"}
+	monitors := func(at time.Time, all []string, members ...string) transitions.Fact[cephupgrade.Cluster] {
+		return transitions.Known(cephupgrade.Cluster{Quorum: ceph.Quorum{Members: members, Monitors: all}}, at)
+	}
 	quorum := func(at time.Time, members ...string) transitions.Fact[cephupgrade.Cluster] {
-		return transitions.Known(cephupgrade.Cluster{Quorum: ceph.Quorum{Members: members, Monitors: []string{"a", "b", "c"}}}, at)
+		return monitors(at, []string{"a", "b", "c"}, members...)
 	}
 	end := func(s *observation.Snapshot) *corev1.ContainerStateTerminated {
 		return s.Pods[mon].Status.InitContainerStatuses[0].LastTerminationState.Terminated
@@ -53,6 +56,15 @@ func TestRemake(t *testing.T) {
 		"it counts as one of the quorum": {change: func(_ *cephv1.Cluster, s *observation.Snapshot) {
 			s.Cluster = quorum(noon.Add(time.Minute), "a", "b", "c")
 		}, lost: true},
+		"it was removed from the cluster, as ceph mon rm does": {change: func(_ *cephv1.Cluster, s *observation.Snapshot) {
+			s.Cluster = monitors(noon.Add(time.Minute), []string{"b", "c"}, "b", "c")
+		}, lost: true, remade: true},
+		"it was removed, and the others are no quorum": {change: func(_ *cephv1.Cluster, s *observation.Snapshot) {
+			s.Cluster = monitors(noon.Add(time.Minute), []string{"b", "c"}, "b")
+		}, lost: true},
+		"another one was removed, too": {change: func(_ *cephv1.Cluster, s *observation.Snapshot) {
+			s.Cluster = monitors(noon.Add(time.Minute), []string{"b"}, "b")
+		}, lost: true},
 		"it is permitted already": {change: func(_ *cephv1.Cluster, s *observation.Snapshot) {
 			recorded(s, func(d *record.Daemon) { d.Format = record.FormatAllowed })
 		}},
@@ -68,7 +80,9 @@ func TestRemake(t *testing.T) {
 			c := &cephv1.Cluster{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{facts.Approve: "format-storage=mon.a/1"}}}
 			of := map[string]string{render.Revision: "1"}
 			s := &observation.Snapshot{
-				Declared: []daemons.Daemon{{Name: mon}}, Record: &record.Record{Daemons: map[string]record.Daemon{"mon.a": {Format: record.FormatDone}}},
+				Declared: []daemons.Daemon{{Name: mon}}, Record: &record.Record{Daemons: map[string]record.Daemon{
+					"mon.a": {Format: record.FormatDone, Reference: "ceph:16"}, "mon.b": {Reference: "ceph:16"}, "mon.c": {Reference: "ceph:16"},
+				}},
 				Deployments: map[ceph.Daemon]*appsv1.Deployment{mon: {Spec: appsv1.DeploymentSpec{Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: of}}}}},
 				Pods: map[ceph.Daemon]*corev1.Pod{mon: {ObjectMeta: metav1.ObjectMeta{Annotations: of}, Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{{
 					Name: render.FormatContainer, LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
