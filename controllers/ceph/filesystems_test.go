@@ -1,6 +1,7 @@
 package ceph_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/status"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	simulated "github.com/detent-dev/detent/simulator/ceph"
@@ -31,6 +33,41 @@ func TestKindCreatesAnotherFilesystem(t *testing.T) {
 		r.ceph.Do(func(c *simulated.Cluster) { found = len(c.Filesystems) == 2 })
 		return found && r.settled("16")()
 	})
+}
+
+// TestKindCreatesAFilesystemOnce creates a filesystem that was removed from Ceph only if that is approved, once for each approval: an empty one
+// would be used as if it were the one that is gone.
+func TestKindCreatesAFilesystemOnce(t *testing.T) {
+	r := launched(t, "16")
+	exists := func() (found bool) {
+		r.ceph.Do(func(c *simulated.Cluster) { found = len(c.Filesystems) > 0 })
+		return found
+	}
+	shown := func() string {
+		for _, c := range r.get().Status.Conditions {
+			if c.Type == lifecycle.Warning && c.Reason == status.FilesystemRemoved {
+				return c.Message
+			}
+		}
+		return ""
+	}
+	for removal := range 2 {
+		want := fmt.Sprintf("the filesystem myfs was removed from Ceph, and is not created again: its pools may hold files. To create an empty one, remove or rename its pools, "+
+			"and approve that with kubectl annotate clusters.ceph.rook.io rook-ceph -n rook-ceph --overwrite detent.dev/approve=new-filesystem=myfs/%d", removal+1)
+		r.ceph.Do(func(c *simulated.Cluster) { c.Filesystems = nil })
+		r.until("the Warning", 2*time.Minute, func() bool { return shown() == want })
+		for range 60 {
+			if r.step(); exists() {
+				t.Fatal("it is created again")
+			}
+		}
+		r.approve(fmt.Sprintf("new-filesystem=myfs/%d", removal+1))
+		r.until("the refusal of Ceph", 2*time.Minute, func() bool {
+			return strings.Contains(r.message(lifecycle.Ready), "pool 'myfs-metadata' already contains some objects")
+		})
+		r.ceph.Do(func(c *simulated.Cluster) { c.Pools = nil })
+		r.until("the new filesystem", 10*time.Minute, func() bool { return exists() && shown() == "" && r.settled("16")() })
+	}
 }
 
 // TestKindKeepsOneReleaseOfMetadataServers starts no metadata server of 14 beside one of 16, whatever the spec asks for in between.

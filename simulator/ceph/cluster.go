@@ -83,6 +83,8 @@ type Cluster struct {
 type Pool struct {
 	Name               string
 	PGs, Size, MinSize int
+	// Used means that it contains objects of a filesystem, also after that was removed.
+	Used bool `json:",omitempty"`
 }
 
 // Filesystem is a filesystem.

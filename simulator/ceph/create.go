@@ -98,6 +98,12 @@ func (c *Cluster) createFilesystem(name, metadata, data string) client.Result {
 	if len(c.Filesystems) > 0 && !c.SeveralFilesystems {
 		return refused(22, "EINVAL", "Creation of multiple filesystems is disabled.  To enable this experimental feature, use 'ceph fs flag set enable_multiple true'")
 	}
+	at := slices.IndexFunc(c.Pools, func(p Pool) bool { return p.Name == metadata })
+	if c.Pools[at].Used {
+		return refused(22, "EINVAL", fmt.Sprintf("pool '%s' already contains some objects. Use an empty pool instead.", metadata))
+	}
+	c.Pools = slices.Clone(c.Pools)
+	c.Pools[at].Used = true
 	c.addFilesystem(name)
 	return said("new fs with metadata pool 2 and data pool 3")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/connection"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
@@ -57,10 +58,13 @@ func (t *scope) inCeph(ctx context.Context, m *cephupgrade.Cluster) error {
 // severalFilesystems is the release from which a cluster may have several filesystems: a metadata server of 14 joins any of them.
 const severalFilesystems = 16
 
-// filesystem creates a filesystem, and sets its numbers of metadata servers while no upgrade has reduced them. Ceph would miss standbys that
+// filesystem creates a filesystem once, and sets its numbers of metadata servers while no upgrade has reduced them. Ceph would miss standbys that
 // are not declared.
 func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, want *cephv1.FilesystemSpec) error {
 	at := slices.IndexFunc(exist, func(f ceph.Filesystem) bool { return f.Name == want.Name })
+	if _, created := t.snapshot.Record.Filesystems[want.Name]; at < 0 && created && !facts.Anew(t.cluster, t.snapshot.Record, want.Name) {
+		return nil // it was removed, and a Warning says so
+	}
 	if at < 0 {
 		if oldest, _ := t.image(daemons.Daemon{Name: ceph.Daemon{Type: ceph.TypeMon}}); len(exist) > 0 && !oldest.Version.IsZero() && oldest.Version.Major < severalFilesystems {
 			return fmt.Errorf("creating the filesystem %s: release %d cannot tell the metadata servers of several filesystems apart: upgrade to release %d or later first", want.Name, oldest.Version.Major, severalFilesystems)

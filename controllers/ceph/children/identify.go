@@ -30,6 +30,7 @@ func (t *scope) identify(ctx context.Context) error {
 	t.served(next)
 	t.located(next)
 	t.remake(next)
+	t.filesystems(next)
 	return t.store(ctx, next)
 }
 
@@ -168,6 +169,26 @@ func (t *scope) remake(next *record.Record) {
 		one := next.Daemons[l.Daemon.Name.String()]
 		one.Format, one.Remade = record.FormatAllowed, one.Remade+1
 		next.Daemons[l.Daemon.Name.String()] = one
+	}
+}
+
+// filesystems records the declared filesystems that exist, so that one that is removed is not created again. An approval to create one anew
+// is used up then.
+func (t *scope) filesystems(next *record.Record) {
+	m, known := t.snapshot.Cluster.Get()
+	if !known {
+		return
+	}
+	for i := range t.cluster.Spec.Filesystems {
+		name := t.cluster.Spec.Filesystems[i].Name
+		if !slices.ContainsFunc(m.Filesystems.Filesystems, func(f ceph.Filesystem) bool { return f.Name == name }) {
+			continue
+		}
+		count := next.Filesystems[name]
+		if facts.Anew(t.cluster, next, name) {
+			count++
+		}
+		next.Filesystems = put(next.Filesystems, name, count)
 	}
 }
 

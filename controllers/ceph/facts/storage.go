@@ -16,8 +16,9 @@ import (
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 )
 
-// Approve is the annotation that permits to make the lost data of one monitor again (format-storage=<monitor>/<number of the loss>), or an
-// OSD in the storage of one that was removed from Ceph (new-osd=<UUID>). The condition shows the value.
+// Approve is the annotation that permits to make the lost data of one monitor again (format-storage=<monitor>/<number of the loss>), an OSD in
+// the storage of one that was removed from Ceph (new-osd=<UUID>), or a filesystem that was removed (new-filesystem=<name>/<number of the
+// removal>). The condition shows the value.
 const Approve = "detent.dev/approve"
 
 // approveCommand sets the annotation.

@@ -25,6 +25,8 @@ type Record struct {
 	OSDs map[string]string `json:"osds,omitempty"`
 	// Removed are the OSDs that were removed from Ceph, by slot. The slot is not used until its UUID is replaced.
 	Removed map[string]Removed `json:"removed,omitempty"`
+	// Filesystems that were created, by name, with how often it was approved to create them anew after they were removed from Ceph.
+	Filesystems map[string]int `json:"filesystems,omitempty"`
 	// Images by name, with what was detected in them.
 	Images map[string]Image `json:"images,omitempty"`
 }
@@ -155,6 +157,7 @@ func daemonOf(name string) (ceph.Daemon, error) {
 func (r *Record) Clone() *Record {
 	out := *r
 	out.Daemons, out.OSDs, out.Removed, out.Images = maps.Clone(r.Daemons), maps.Clone(r.OSDs), maps.Clone(r.Removed), maps.Clone(r.Images)
+	out.Filesystems = maps.Clone(r.Filesystems)
 	return &out
 }
 

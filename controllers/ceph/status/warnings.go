@@ -23,6 +23,9 @@ import (
 // OSDRemoved is the reason of the Warning about OSDs that were removed from Ceph, and whose storage the spec still declares.
 const OSDRemoved = "OSDRemoved"
 
+// FilesystemRemoved is the reason of the Warning about filesystems that were removed from Ceph, and that the spec still declares.
+const FilesystemRemoved = "FilesystemRemoved"
+
 // ImageSetByHand is the reason of the Warning about daemons whose image an administrator set in their Deployment.
 const ImageSetByHand = "ImageSetByHand"
 
@@ -43,10 +46,20 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 			d.Name, render.Storage(c, s.Record, d, d.Node), facts.ReuseCommand(c, s, d.Slot)))
 	}
 	out := warn(warn(nil, StorageLost, lost), OSDRemoved, unused)
+	out = warn(out, FilesystemRemoved, filesystemsRemoved(c, s))
 	out = warn(out, ImageSetByHand, byHand(c, s))
 	out = warn(out, OutageEntry, withoutEffect(c, s))
 	out = warn(out, OptionIgnored, ignored(c))
 	return append(out, unusual(c, s)...)
+}
+
+// filesystemsRemoved names the filesystems that were removed from Ceph, and how they are created anew.
+func filesystemsRemoved(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
+	for _, name := range facts.RemovedFilesystems(c, s) {
+		texts = append(texts, fmt.Sprintf("the filesystem %s was removed from Ceph, and is not created again: its pools may hold files. To create an empty one, remove or rename its pools, and approve that with %s",
+			name, facts.AnewCommand(c, s, name)))
+	}
+	return texts
 }
 
 // maxEntry is how many bytes of an entry of an annotation are shown.

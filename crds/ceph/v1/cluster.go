@@ -52,7 +52,7 @@ type ClusterList struct {
 // ClusterSpec is the desired state of a Ceph cluster.
 //
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.dataDirHostPath) || has(self.dataDirHostPath) && self.dataDirHostPath == oldSelf.dataDirHostPath",message="dataDirHostPath cannot be changed: the data of the monitors is in it"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.filesystems) || has(self.filesystems) && oldSelf.filesystems.all(o, self.filesystems.exists(n, n.name == o.name))",message="a filesystem cannot be removed: its files would be lost. Remove it with ceph fs rm"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.filesystems) || has(self.filesystems) && oldSelf.filesystems.all(o, self.filesystems.exists(n, n.name == o.name))",message="a filesystem cannot be removed: its files would be lost. One that was removed with ceph fs rm is not created again, and stays in the spec"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.objectStores) || has(self.objectStores) && oldSelf.objectStores.all(o, self.objectStores.exists(n, n.name == o.name))",message="an object store cannot be removed: its objects would be lost"
 type ClusterSpec struct {
 	// CephVersion is the version of Ceph that all daemons run. Unset, a cluster that exists stays on the version that it runs, and a new
