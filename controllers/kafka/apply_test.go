@@ -12,6 +12,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -398,5 +399,68 @@ func TestApplyCorrectsDrift(t *testing.T) {
 	}
 	if s.Labels["team"] != "orders" || s.Spec.ClusterIP != "10.0.0.1" {
 		t.Error("what others have set is gone")
+	}
+}
+
+// Before anything of a cluster was started, its controllers follow the spec like all else. A voter that is not started would keep the quorum
+// from a leader.
+func TestControllersFollowTheSpecBeforeTheStart(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*world)
+		bound  bool
+	}{
+		"the pool gets another name": {change: func(w *world) {
+			w.remove(&kafkav1beta2.KafkaNodePool{}, "controllers")
+			w.must(w.client.Create(t.Context(), declaredPool("renamed", 1, roleController)))
+		}},
+		"the pool gets fewer nodes": {change: func(w *world) {
+			w.edit("controllers", func(p *kafkav1beta2.KafkaNodePool) { p.Spec.Replicas = 1 })
+		}},
+		"the pool gets fewer nodes, whose claims are bound": {bound: true, change: func(w *world) {
+			w.edit("controllers", func(p *kafkav1beta2.KafkaNodePool) { p.Spec.Replicas = 1 })
+		}},
+		"both pools get fewer nodes": {change: func(w *world) {
+			w.edit("controllers", func(p *kafkav1beta2.KafkaNodePool) { p.Spec.Replicas = 1 })
+			w.edit("brokers", func(p *kafkav1beta2.KafkaNodePool) { p.Spec.Replicas = 1 })
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(declared(t, func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Version = "4.3.1" },
+				declaredPool("controllers", 3, roleController), declaredPool("brokers", 3, roleBroker)))
+			w.unsupported(true)
+			w.run(10)
+			before := w.claims()
+			if len(before) != 6 || len(w.pods()) > 0 {
+				t.Fatalf("%d claims and %d pods of a cluster that waits, want 6 and none", len(before), len(w.pods()))
+			}
+			if tc.bound {
+				var claims corev1.PersistentVolumeClaimList
+				w.must(w.client.List(t.Context(), &claims))
+				for i := range claims.Items {
+					claims.Items[i].Spec.VolumeName = "volume-of-" + claims.Items[i].Name
+					w.must(w.client.Update(t.Context(), &claims.Items[i]))
+				}
+			}
+			tc.change(w)
+			w.run(10)
+			w.unsupported(false)
+			w.rest(80)
+			running := w.nodes(labels.ControllerRole, "true")
+			if len(running) != 1 {
+				t.Errorf("controllers %v, want one", running)
+			}
+			if diff := cmp.Diff(running, w.voters()); diff != "" {
+				t.Errorf("voters (-controllers that run +voters):\n%s", diff)
+			}
+			if got := w.warnings(); len(got) > 0 {
+				t.Errorf("warnings %v", got)
+			}
+			if left := len(w.claims()) == len(before); left != tc.bound {
+				t.Errorf("claims %v", w.claims())
+			}
+			if got := w.cluster().Status.NodeIDs; len(got) != len(w.pods()) {
+				t.Errorf("node ids in the status %v of %d nodes", got, len(w.pods()))
+			}
+		})
 	}
 }

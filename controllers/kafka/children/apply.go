@@ -60,6 +60,9 @@ func (t *scope) nodes(ctx context.Context, version string) error {
 	if from, err := t.recordAdoption(ctx); err != nil || from == recording.Wait {
 		return err
 	}
+	if found, err := t.forgetUnused(ctx); err != nil || found {
+		return err
+	}
 	if err := t.records(ctx, func(n *observation.Node) bool {
 		return n.Wanted && !n.Recorded && !recording.HasLeftovers(n) && !n.Pod.Exists
 	}); err != nil {

@@ -83,14 +83,7 @@ func (t Removal) Release(ctx context.Context, id int32) error {
 			return err
 		}
 	}
-	for _, name := range []string{n.PodName, record.Name(n.PodName)} {
-		if m := observation.Named(t.snapshot.Objects.ConfigMaps, name); m != nil && m.DeletionTimestamp == nil {
-			if err := t.write.Delete(ctx, m.DeepCopy()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
+	return t.deleteConfigMaps(ctx, n.PodName, record.Name(n.PodName))
 }
 
 func (t Removal) releaseClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {

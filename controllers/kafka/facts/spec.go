@@ -3,11 +3,13 @@ package facts
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/recording"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
@@ -19,7 +21,7 @@ func specError(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Prob
 	if wrong := contradiction(k, v); wrong != nil {
 		return wrong
 	}
-	lack := lacking(v)
+	lack := lacking(k, v)
 	if lack == nil || v.Now.Before(graceEnd(k, v)) {
 		return nil
 	}
@@ -28,7 +30,7 @@ func specError(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Prob
 
 // incomplete describes what the spec of a young cluster lacks and may be created soon, and the end of the wait for it.
 func incomplete(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
-	lack, end := lacking(v), graceEnd(k, v)
+	lack, end := lacking(k, v), graceEnd(k, v)
 	if lack == nil || !v.Now.Before(end) || contradiction(k, v) != nil {
 		return nil
 	}
@@ -51,12 +53,37 @@ func contradiction(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.
 }
 
 // lacking describes the required pools or roles of pools that do not exist.
-func lacking(v *observation.Snapshot) *transitions.Problem {
+func lacking(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
 	if len(v.Objects.Pools) == 0 {
 		return transitions.Problemf("PoolsMissing", "no KafkaNodePool carries the label strimzi.io/cluster with this cluster's name: create at least one with the role controller and one with the role broker")
 	}
-	return missingRole(v)
+	return cmp.Or(missingRole(v), absentVoters(k, v))
 }
+
+// absentVoters describes controllers that belong to no pool, of which only a record is left: they are voters of the quorum, and nothing
+// runs them. Records that begin again, or are about to be deleted, are of no voters.
+func absentVoters(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
+	if recording.AdoptionOf(k, v) != recording.Adopt {
+		return nil
+	}
+	absent := map[string][]string{}
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if n.Recorded && n.Roles.Controller && v.Pool(n.Pool) == nil && !n.Pod.Exists && !n.Entry.Exists && !v.Unused(n) {
+			absent[n.Pool] = append(absent[n.Pool], n.PodName)
+		}
+	}
+	var gone []string
+	for _, pool := range slices.Sorted(maps.Keys(absent)) {
+		gone = append(gone, fmt.Sprintf("KafkaNodePool %s is gone, and %s are voters of the quorum and do not run: create it again, and they start with their node ids", pool, roll.Names(absent[pool])))
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return transitions.Problemf(reasonNodesWithoutPool, "%s", strings.Join(gone, "; "))
+}
+
+const reasonNodesWithoutPool = "NodesWithoutPool"
 
 // unguarded lists the requested access controls, which are not implemented. Listeners that are not served admit no clients.
 func unguarded(spec *kafkav1beta2.KafkaClusterSpec) *transitions.Problem {
@@ -128,5 +155,5 @@ func orphans(v *observation.Snapshot) *transitions.Problem {
 		return nil
 	}
 	slices.Sort(gone)
-	return transitions.Problemf("NodesWithoutPool", "%s", strings.Join(gone, "; "))
+	return transitions.Problemf(reasonNodesWithoutPool, "%s", strings.Join(gone, "; "))
 }

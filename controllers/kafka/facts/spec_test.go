@@ -9,6 +9,7 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -96,6 +97,42 @@ func TestSpecErrorOfNodesWithoutPool(t *testing.T) {
 			v := &observation.Snapshot{Nodes: tc.nodes, Moved: tc.moved, Objects: observation.Objects{Pools: []*kafkav1beta2.KafkaNodePool{pool}}}
 			if diff := cmp.Diff(tc.want, message(orphans(v))); diff != "" {
 				t.Errorf("orphans (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A controller that was started is a voter, whether or not anything else than its record is left of it.
+func TestSpecErrorOfVotersWithoutPool(t *testing.T) {
+	voter := func(change func(*observation.Node)) observation.Node {
+		n := observation.Node{
+			ID: 7, Pool: "x", PodName: "c-x-7", Roles: observation.Roles{Controller: true}, Recorded: true,
+			Record: record.Record{Version: "4.1.1", Format: record.FormatDone, Volumes: []int32{0}},
+		}
+		if change != nil {
+			change(&n)
+		}
+		return n
+	}
+	for name, tc := range map[string]struct {
+		node observation.Node
+		want string
+	}{
+		"it was started": {
+			node: voter(nil), want: "KafkaNodePool x is gone, and c-x-7 are voters of the quorum and do not run: create it again, and they start with their node ids",
+		},
+		"its disk holds data":            {node: voter(func(n *observation.Node) { n.Record.Version = "" }), want: "KafkaNodePool x is gone, and c-x-7 are voters of the quorum and do not run: create it again, and they start with their node ids"},
+		"it was never started":           {node: voter(func(n *observation.Node) { n.Record = record.Record{Format: record.FormatAllowed} })},
+		"its pod returns from its entry": {node: voter(func(n *observation.Node) { n.Entry.Exists = true })},
+		"its pool exists":                {node: voter(func(n *observation.Node) { n.Pool = "b" })},
+		"it is a broker":                 {node: voter(func(n *observation.Node) { n.Roles = observation.Roles{Broker: true} })},
+		"its record begins again":        {node: voter(func(n *observation.Node) { n.Record.Resource = "earlier" })},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pool := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Name: "b"}}
+			v := &observation.Snapshot{Nodes: []observation.Node{tc.node}, Objects: observation.Objects{Pools: []*kafkav1beta2.KafkaNodePool{pool}}}
+			if diff := cmp.Diff(tc.want, message(absentVoters(&kafkav1beta2.Kafka{}, v))); diff != "" {
+				t.Errorf("absent voters (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -26,7 +26,7 @@ func (d *deriver) assign() {
 
 // pools returns the input of the id assignment.
 func (d *deriver) pools() []nodeids.Pool {
-	started := slices.ContainsFunc(d.nodes, func(n Node) bool { return n.Recorded && n.Record.Started() || n.Pod.Exists })
+	frozen := slices.ContainsFunc(d.nodes, started)
 	out := make([]nodeids.Pool, 0, len(d.snapshot.Objects.Pools))
 	for _, pool := range d.snapshot.Objects.Pools {
 		p := nodeids.Pool{
@@ -36,7 +36,7 @@ func (d *deriver) pools() []nodeids.Pool {
 		if pool.DeletionTimestamp != nil {
 			p.Replicas = 0
 		}
-		if started && (p.Controllers || d.wereControllers(pool.Name)) {
+		if frozen && (p.Controllers || d.wereControllers(pool.Name)) {
 			p.Frozen = transitions.Problemf(nodeids.ReasonFrozen, "the controllers of a cluster that was started are its voters, and a static quorum cannot change them")
 		}
 		for i := range d.nodes {

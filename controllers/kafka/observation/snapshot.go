@@ -16,6 +16,7 @@ import (
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka/fleet"
 	"github.com/detent-dev/detent/controllers/kafka/nodeids"
+	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -157,9 +158,17 @@ func (v *Snapshot) Node(id int32) *Node {
 // Pool returns the pool with the name, or nil.
 func (v *Snapshot) Pool(name string) *kafkav1beta2.KafkaNodePool { return Named(v.Objects.Pools, name) }
 
-// Started reports whether any process of the cluster was ever started, by pods and records.
-func (v *Snapshot) Started() bool {
-	return slices.ContainsFunc(v.Nodes, func(n Node) bool { return n.Recorded && n.Record.Started() || n.Pod.Exists })
+// Started reports whether any process of the cluster was ever started, or is about to be: by pods, entries and records.
+func (v *Snapshot) Started() bool { return slices.ContainsFunc(v.Nodes, started) }
+
+func started(n Node) bool { return n.Recorded && n.Record.Started() || n.Pod.Exists || n.Entry.Exists }
+
+// Unused reports whether the node is recorded, not desired, and was never to be started: in a cluster of which nothing was started, its
+// record permits formatting and knows of no volume in use. Such a node has no data, and no process knows it as a voter.
+func (v *Snapshot) Unused(n *Node) bool {
+	r := &n.Record
+	return n.Recorded && !n.RecordBroken && !n.Wanted && !v.Started() && r.Format == record.FormatAllowed && len(r.Volumes)+len(r.Replaced) == 0 &&
+		!r.Stop && r.Draining == 0
 }
 
 // Clone returns a copy that shares no mutable values with v.

@@ -64,9 +64,9 @@ func chosen(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.N
 	return !AwaitsPool(kafka, v, n)
 }
 
-// AwaitsPool reports whether a node without a pool is not chosen yet, because its pool may be created soon.
+// AwaitsPool reports whether a node without a pool is not chosen or forgotten yet, because its pool may be created soon.
 func AwaitsPool(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) bool {
-	return v.Pool(n.Pool) == nil && !n.WasController() && v.Now.Before(kafka.CreationTimestamp.Add(observation.PoolsGrace))
+	return v.Pool(n.Pool) == nil && (!n.WasController() || v.Unused(n)) && v.Now.Before(kafka.CreationTimestamp.Add(observation.PoolsGrace))
 }
 
 // First returns the first record of a new node, or of an existing node without a record. Existing storage may hold data and is
