@@ -40,7 +40,10 @@ func Next(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Nod
 		r.Version, r.SnapshotInterval = n.Pod.Version, n.Pod.SnapshotInterval
 	}
 	observeStorage(v, n, &r)
-	if r.Format == record.FormatAllowed && n.Wanted {
+	// Without the permission only a volume that is added is formatted, for which the level of the cluster's first storage means nothing: a
+	// binary after a downgrade may not know it.
+	r.Metadata = ""
+	if r.Format == record.FormatAllowed {
 		r.Metadata = formatMetadata(kafka, v, n)
 	}
 	if features, readable := observation.Known(v.Features); readable {

@@ -171,6 +171,30 @@ func TestFormatMetadataOfANodeThatStartsOnAnotherVersion(t *testing.T) {
 	}
 }
 
+// A volume that is added later is formatted by the binary that runs then, which may be older than the one that formatted the first.
+func TestRecordKeepsALevelOnlyWhileItMayBeUsed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*observation.Node)
+		want   string
+	}{
+		"formatting is permitted":      {change: func(n *observation.Node) { n.Record.Format = record.FormatAllowed }, want: "4.0-IV3"},
+		"also of a node that leaves":   {change: func(n *observation.Node) { n.Record.Format, n.Wanted = record.FormatAllowed, false }, want: "4.0-IV3"},
+		"it is not permitted any more": {change: func(*observation.Node) {}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &kafkav1beta2.Kafka{}
+			k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = "4.0.2", "4.0"
+			n := started(record.Level{Highest: 25, Finalized: 25})
+			n.Pod.Version, n.Record.Version, n.Record.Metadata = "4.0.2", "4.0.2", "4.1-IV1"
+			tc.change(&n)
+			v := &observation.Snapshot{Now: noon, Table: versionTable(t), Nodes: []observation.Node{n}}
+			if got := Next(k, v, &v.Nodes[0], Adopt).Metadata; got != tc.want {
+				t.Errorf("level %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 // A record permits formatting only if nothing that is left of the node names a persistent volume.
 func TestFirstRecordOfWhatIsLeft(t *testing.T) {
 	terminating := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "data-1-c-p-1", DeletionTimestamp: &metav1.Time{Time: noon}}}
