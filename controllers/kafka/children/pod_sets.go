@@ -67,6 +67,7 @@ func restorable(pod *corev1.Pod) *corev1.Pod {
 	p.Spec = *pod.Spec.DeepCopy()
 	p.Spec.NodeName, p.Spec.Priority, p.Spec.PreemptionPolicy = "", nil, nil
 	p.Spec.DeprecatedServiceAccount = ""
+	p.Spec.EphemeralContainers = nil // of someone who debugged this pod; the API server creates no pod with them
 	injected := func(name string) bool { return strings.HasPrefix(name, "kube-api-access-") }
 	p.Spec.Volumes = slices.DeleteFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return injected(v.Name) })
 	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {

@@ -26,6 +26,8 @@ func TestRestorablePod(t *testing.T) {
 			Volumes:        []corev1.Volume{{Name: "data-0"}, {Name: "kube-api-access-x7z2p"}},
 			InitContainers: []corev1.Container{{Name: "volumes", VolumeMounts: []corev1.VolumeMount{{Name: "kube-api-access-x7z2p"}}}},
 			Containers:     []corev1.Container{{Name: "kafka", VolumeMounts: []corev1.VolumeMount{{Name: "data-0"}, {Name: "kube-api-access-x7z2p"}}}},
+
+			EphemeralContainers: []corev1.EphemeralContainer{{EphemeralContainerCommon: corev1.EphemeralContainerCommon{Name: "debugger"}}},
 		},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning},
 	}
