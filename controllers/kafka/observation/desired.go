@@ -66,8 +66,12 @@ func (v *Snapshot) RenderInput(kafka *kafkav1beta2.Kafka) *render.Input {
 			ID: n.ID, Pool: n.Pool, Pod: n.PodName, Controller: n.Roles.Controller, Broker: n.Roles.Broker,
 			Runs: n.Wanted || n.Entry.Exists || n.Pod.Exists,
 		}
-		if version, err := v.Table.Find(n.Pod.Version); err != nil || !listed(version) {
-			node.Image, node.Version = n.Pod.Image, n.Pod.Version
+		image, version := n.Pod.Image, n.Pod.Version
+		if !n.Pod.Exists { // it is created again from its entry
+			image, version = n.Entry.image, n.Entry.Version
+		}
+		if known, err := v.Table.Find(version); err != nil || !listed(known) {
+			node.Image, node.Version = image, version
 		}
 		in.Nodes = append(in.Nodes, node)
 	}

@@ -42,7 +42,8 @@ type Node struct {
 	Controller, Broker bool
 	// Runs is true if it has a pod or is to have one.
 	Runs bool
-	// Image and Version of the running pod, empty without one. They are used for a version that the table does not list.
+	// Image and Version of the running pod, else of the entry that creates it again; empty without both. They are used for a version that the
+	// table does not list.
 	Image, Version string
 }
 

@@ -89,7 +89,8 @@ func stamped(pod *corev1.Pod) (*Entry, error) {
 	return &Entry{PodEntry: entry, Revision: revision}, nil
 }
 
-// image returns the image of a node at a version: from the spec, the table, the running pod of that version, else the public one.
+// image returns the image of a node at a version: from the spec, the table, the node itself if it is on that version, any other node that
+// is, else the public one.
 func (c *Cluster) image(n *Node, version string) string {
 	if image := c.in.Spec.Kafka.ImageFor(version); image != "" {
 		return image
@@ -101,6 +102,11 @@ func (c *Cluster) image(n *Node, version string) string {
 	}
 	if n.Version == version && n.Image != "" {
 		return n.Image
+	}
+	for i := range c.in.Nodes {
+		if other := &c.in.Nodes[i]; other.Version == version && other.Image != "" {
+			return other.Image
+		}
 	}
 	return "apache/kafka:" + version
 }
