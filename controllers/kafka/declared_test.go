@@ -1,10 +1,14 @@
 package kafka
 
 import (
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,4 +67,36 @@ func (r *rig) warnings() []string {
 	}
 	slices.Sort(out)
 	return out
+}
+
+// Tools create the pools of a cluster one after another. All controllers are voters, although those of the first pool could start alone.
+func TestControllersOfPoolsThatAreAppliedOneAfterAnother(t *testing.T) {
+	w := newWorld(declared(t, func(k *kafkav1beta2.Kafka) {
+		k.Spec.Kafka.Version, k.CreationTimestamp = "4.3.1", metav1.NewTime(noon)
+	}, declaredPool("broker", 3, roleBroker)))
+	w.clock.SetTime(noon)
+	create := func(pool string) {
+		if pool != "" {
+			w.must(w.client.Create(t.Context(), declaredPool(pool, 1, roleController)))
+		}
+		w.serve()
+		for range 3 {
+			if err := pass(t, w.reconciler, w.key); err != nil && !errors.Is(err, lifecycle.ErrStale) && !apierrors.IsConflict(err) {
+				t.Fatal(err)
+			}
+		}
+		w.must(w.podSets())
+		w.kubelet()
+		w.clock.Step(100 * time.Millisecond)
+	}
+	for _, pool := range []string{"", "controller-a", "controller-b", "controller-c"} {
+		create(pool)
+	}
+	w.rest(80)
+	if diff := cmp.Diff(w.nodes(labels.ControllerRole, "true"), w.voters()); diff != "" || len(w.voters()) != 3 {
+		t.Errorf("voters %v, want three (-controllers that run +voters):\n%s", w.voters(), diff)
+	}
+	if got := w.warnings(); len(got) > 0 {
+		t.Errorf("warnings %v", got)
+	}
 }

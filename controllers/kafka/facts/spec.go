@@ -31,10 +31,32 @@ func specError(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Prob
 // incomplete describes what the spec of a young cluster lacks and may be created soon, and the end of the wait for it.
 func incomplete(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
 	lack, end := lacking(k, v), graceEnd(k, v)
+	if lack == nil {
+		lack, end = arriving(k, v)
+	}
 	if lack == nil || !v.Now.Before(end) || contradiction(k, v) != nil {
 		return nil
 	}
 	return transitions.Problemf(lack.Reason, "%s. This is waited for until %s", lack.Message, end.UTC().Format(time.RFC3339))
+}
+
+// arriving describes the youngest pool of a young cluster that never ran, beside which others may be created in the next seconds, and the
+// end of the wait for them. It is nil for any other cluster.
+func arriving(k *kafkav1beta2.Kafka, v *observation.Snapshot) (youngest *transitions.Problem, end time.Time) {
+	limit := graceEnd(k, v)
+	if !v.Now.Before(limit) || v.Started() {
+		return nil, end
+	}
+	for _, pool := range v.Objects.Pools {
+		if until := pool.CreationTimestamp.Add(observation.PoolsPause); until.After(end) {
+			end = until
+			youngest = transitions.Problemf("PoolsArriving", "KafkaNodePool %s was just created, and others may follow", pool.Name)
+		}
+	}
+	if end.After(limit) {
+		end = limit
+	}
+	return youngest, end
 }
 
 // graceEnd is when a missing pool becomes an error: immediately for a cluster that has run.

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -22,6 +23,15 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 		till = ". This is waited for until 2026-11-20T12:00:30Z"
 	)
 	broker := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Name: "b"}, Spec: kafkav1beta2.KafkaNodePoolSpec{Replicas: 1, Roles: []kafkav1beta2.NodeRole{kafkav1beta2.RoleBroker}}}
+	pools := func(ages ...time.Duration) []*kafkav1beta2.KafkaNodePool {
+		out := []*kafkav1beta2.KafkaNodePool{broker}
+		for _, after := range ages {
+			p := &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Name: "controller-" + after.String(), CreationTimestamp: metav1.NewTime(noon.Add(after))}}
+			p.Spec.Replicas, p.Spec.Roles = 1, []kafkav1beta2.NodeRole{kafkav1beta2.RoleController}
+			out = append(out, p)
+		}
+		return out
+	}
 	for name, tc := range map[string]struct {
 		age                       time.Duration
 		pools                     []*kafkav1beta2.KafkaNodePool
@@ -32,6 +42,18 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 		"a role is still missing":      {age: 29 * time.Second, pools: []*kafkav1beta2.KafkaNodePool{broker}, incomplete: lone + till},
 		"the time is over":             {age: 30 * time.Second, wantSpecError: none},
 		"a role is missing after that": {age: time.Hour, pools: []*kafkav1beta2.KafkaNodePool{broker}, wantSpecError: lone},
+		"its pools are created one after another": {
+			age: 3 * time.Second, pools: pools(0, 2*time.Second),
+			incomplete: "KafkaNodePool controller-2s was just created, and others may follow. This is waited for until 2026-11-20T12:00:07Z",
+		},
+		"no pool was created for a while":     {age: 7 * time.Second, pools: pools(0, 2*time.Second)},
+		"pools do not stop being created":     {age: 29 * time.Second, pools: pools(0, 28*time.Second), incomplete: "KafkaNodePool controller-28s was just created, and others may follow" + till},
+		"a pool is created in an old cluster": {age: time.Hour, pools: pools(0, time.Hour)},
+		"a pool is created in one that starts": {
+			age: 3 * time.Second, pools: pools(0, 2*time.Second), change: func(_ *kafkav1beta2.Kafka, v *observation.Snapshot) {
+				v.Nodes = []observation.Node{{ID: 1, Pool: "controller-0s", Entry: observation.Entry{Exists: true}}}
+			},
+		},
 		"a cluster that ran lost its pools": {
 			change: func(k *kafkav1beta2.Kafka, _ *observation.Snapshot) { k.Status.KafkaVersion = "4.1.1" }, wantSpecError: none,
 		},
@@ -58,7 +80,7 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Name: "c", CreationTimestamp: metav1.NewTime(noon)}}
-			v := &observation.Snapshot{Now: noon.Add(tc.age), Objects: observation.Objects{Pools: tc.pools}}
+			v := &observation.Snapshot{Now: noon.Add(tc.age), Table: &versions.Table{}, Objects: observation.Objects{Pools: tc.pools}}
 			if tc.change != nil {
 				tc.change(k, v)
 			}

@@ -17,6 +17,10 @@ import (
 // its KafkaNodePools.
 const PoolsGrace = 30 * time.Second
 
+// PoolsPause is how long no pool was created when the nodes of a new cluster are started: those tools create its pools one after another,
+// and the controllers of a pool that came later could not join the quorum any more.
+const PoolsPause = 5 * time.Second
+
 // Roles of a node.
 type Roles struct{ Controller, Broker bool }
 
