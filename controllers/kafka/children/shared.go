@@ -106,7 +106,7 @@ func (t *scope) network(ctx context.Context, update bool) error {
 		return nil
 	}
 	var wanted []shared
-	for _, s := range t.snapshot.Rendered.Services() {
+	for _, s := range t.snapshot.Rendered.Services(t.snapshot.ClientPorts(observation.AnyBroker)) {
 		wanted = append(wanted, shared{want: s, have: object(observation.Named(t.snapshot.Objects.Services, s.Name)), merge: mergeService})
 	}
 	account, budget := t.snapshot.Rendered.Account(), t.snapshot.Rendered.Budget()

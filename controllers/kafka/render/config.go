@@ -70,6 +70,9 @@ func Served(l *kafkav1beta2.Listener) bool {
 	return l.Type == kafkav1beta2.ListenerInternal && !l.TLS
 }
 
+// PortName returns the name of the listener's port in pods and Services.
+func PortName(l *kafkav1beta2.Listener) string { return "tcp-" + l.Name }
+
 // listenerName returns Kafka's name of a user's listener.
 func listenerName(l *kafkav1beta2.Listener) string {
 	return strings.ToUpper(l.Name) + "-" + strconv.Itoa(int(l.Port))

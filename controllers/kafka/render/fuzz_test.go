@@ -155,6 +155,6 @@ func rendered(t *testing.T, c *Cluster, id int32, version string) map[string]str
 		add("pod", pod, err)
 	}
 	add("set", c.PodSet("p"), nil)
-	add("shared", []any{c.Account(), c.Budget(), c.Services(), c.Components()}, nil)
+	add("shared", []any{c.Account(), c.Budget(), c.Services(nil), c.Components()}, nil)
 	return maps.Clone(out)
 }

@@ -201,7 +201,7 @@ func (c *Cluster) ports(n *Node) []corev1.ContainerPort {
 	}
 	out = append(out, corev1.ContainerPort{Name: "tcp-replication", ContainerPort: PortReplication, Protocol: corev1.ProtocolTCP})
 	for _, l := range c.config.listeners {
-		out = append(out, corev1.ContainerPort{Name: "tcp-" + l.Name, ContainerPort: l.Port, Protocol: corev1.ProtocolTCP})
+		out = append(out, corev1.ContainerPort{Name: PortName(&l), ContainerPort: l.Port, Protocol: corev1.ProtocolTCP})
 	}
 	return out
 }

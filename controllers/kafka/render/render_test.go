@@ -94,7 +94,7 @@ func everything(t testing.TB, c *Cluster, version string) string {
 		out.Write(text)
 	}
 	add(c.Account(), nil)
-	for _, s := range c.Services() {
+	for _, s := range c.Services(nil) {
 		add(s, nil)
 	}
 	add(c.Budget(), nil)

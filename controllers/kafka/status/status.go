@@ -11,7 +11,6 @@ import (
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
-	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/dynamicconfig"
@@ -47,11 +46,8 @@ func Project(k *kafkav1beta2.Kafka, v *observation.Snapshot, request lifecycle.P
 	}
 	s.NodeIDs = nodeIDs(s.NodeIDs, v)
 	s.KafkaNodePools = usedPools(s.KafkaNodePools, v)
-	if now := observation.Derived(k, v, "listeners", listeners); !slices.EqualFunc(s.Listeners, now, listenerEqual) {
-		s.Listeners = slices.Clone(now)
-		for i := range now { // the response to the status is decoded into it
-			s.Listeners[i].Addresses = slices.Clone(now[i].Addresses)
-		}
+	if now, known := listeners(k, v); known && !slices.EqualFunc(s.Listeners, now, listenerEqual) {
+		s.Listeners = now
 	}
 	decided := decide(k, v)
 	settled := versionSettled(k, v, &decided)
@@ -142,21 +138,6 @@ func usedPools(old []kafkav1beta2.UsedNodePool, v *observation.Snapshot) []kafka
 	out := make([]kafkav1beta2.UsedNodePool, len(v.Objects.Pools))
 	for i, p := range v.Objects.Pools {
 		out[i].Name = p.Name
-	}
-	return out
-}
-
-func listeners(declared *render.Input) []kafkav1beta2.ListenerStatus {
-	var out []kafkav1beta2.ListenerStatus
-	for _, l := range declared.Spec.Kafka.Listeners {
-		if !render.Served(&l) {
-			continue
-		}
-		host := fmt.Sprintf("%s-kafka-bootstrap.%s.svc", declared.Name, declared.Namespace)
-		out = append(out, kafkav1beta2.ListenerStatus{
-			Name: l.Name, Type: string(l.Type), BootstrapServers: fmt.Sprintf("%s:%d", host, l.Port),
-			Addresses: []kafkav1beta2.ListenerAddress{{Host: host, Port: l.Port}},
-		})
 	}
 	return out
 }
