@@ -129,7 +129,7 @@ func (w warned) config(spec *kafkav1beta2.KafkaClusterSpec) {
 	}
 	if len(secret) > 0 {
 		w.add(ReasonSecretInConfig, "left out of the configuration, which lies in a ConfigMap and is no place for secrets: "+strings.Join(secret, ", ")+
-			". Write a reference that a config provider of Kafka resolves in the broker, such as ${env:NAME}")
+			". Write a reference that a config provider of Kafka resolves in the broker, such as ${env:NAME}. Its variable or file must be in the image, which spec.kafka.image names")
 	}
 	if len(left) > 0 {
 		w.add(ReasonReservedConfig, "left out of the configuration, since the cluster manages them itself: "+strings.Join(left, ", "))

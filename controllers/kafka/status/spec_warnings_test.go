@@ -46,7 +46,7 @@ func TestSpecWarnings(t *testing.T) {
 				k.Spec.Kafka.Config["reporter.password"], k.Spec.Kafka.Config["delegation.token.max.lifetime.ms"] = jsonText(`"${env:REPORTER}"`), jsonText("5")
 			},
 			want: map[string]string{ReasonSecretInConfig: "left out of the configuration, which lies in a ConfigMap and is no place for secrets: " +
-				"delegation.token.secret.key, my.api-key. Write a reference that a config provider of Kafka resolves in the broker, such as ${env:NAME}"},
+				"delegation.token.secret.key, my.api-key. Write a reference that a config provider of Kafka resolves in the broker, such as ${env:NAME}. Its variable or file must be in the image, which spec.kafka.image names"},
 		},
 		"a property that is no scalar": {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
