@@ -200,6 +200,58 @@ func TestRepairReplacesLostConfiguration(t *testing.T) {
 	}
 }
 
+// What someone writes into the ConfigMap of a node would take effect with its next pod, although nobody declared it.
+func TestRepairRestoresEditedConfiguration(t *testing.T) {
+	edit := func(content string) string {
+		return strings.ReplaceAll(content, "min.insync.replicas=2", "min.insync.replicas=1")
+	}
+	for name, tc := range map[string]struct {
+		change func(*rig, *corev1.ConfigMap)
+		// left is true if the edited content stays.
+		left bool
+	}{
+		"as declared":                      {},
+		"while a change of the spec waits": {change: func(r *rig, _ *corev1.ConfigMap) { r.changed() }},
+		"written by an older operator":     {left: true, change: func(_ *rig, m *corev1.ConfigMap) { m.Annotations = nil }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			r.settle()
+			m := &corev1.ConfigMap{}
+			r.must(r.get(m, podBroker))
+			if tc.change != nil {
+				tc.change(r, m)
+			}
+			edited := 0
+			for key, content := range m.Data {
+				if m.Data[key] = edit(content); m.Data[key] != content {
+					edited++
+				}
+			}
+			if edited == 0 {
+				t.Fatal("there is nothing to edit")
+			}
+			r.must(r.client.Update(t.Context(), m))
+			revision := r.entry(setBroker, podBroker)
+			r.written()
+			r.settle()
+			got := &corev1.ConfigMap{}
+			r.must(r.get(got, podBroker))
+			for key, content := range got.Data {
+				if left := strings.Contains(content, "min.insync.replicas=1"); left != tc.left && strings.HasPrefix(key, "server-") {
+					t.Errorf("key %s has what was edited: %v, want %v", key, left, tc.left)
+				}
+			}
+			if writes := r.written(); len(writes) > 1 || tc.left && len(writes) > 0 {
+				t.Errorf("writes %v, want one at most, and none to an object of an older operator", writes)
+			}
+			if r.entry(setBroker, podBroker) != revision {
+				t.Error("the entry was changed")
+			}
+		})
+	}
+}
+
 // Everything but claims and records is deleted and applied again: the nodes come back with their ids, on their disks.
 func TestRepairAfterDeleteAndApply(t *testing.T) {
 	for name, keepRecords := range map[string]bool{"with records": true, "claims alone": false} {

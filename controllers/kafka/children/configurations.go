@@ -42,6 +42,7 @@ func (t *scope) config(ctx context.Context, n *observation.Node) error {
 	if !prune && len(corrected) == 0 && t.isOwned(have) && !metaBehind(have, want) {
 		return nil
 	}
+	before := have.Data
 	have = have.DeepCopy()
 	catchUp(have, want)
 	for key := range have.Data {
@@ -50,6 +51,7 @@ func (t *scope) config(ctx context.Context, n *observation.Node) error {
 		}
 	}
 	have.Data = over(have.Data, corrected)
+	seal(have, before)
 	if err := t.owned(have); err != nil {
 		return err
 	}
@@ -71,27 +73,38 @@ func (t *scope) corrected(n *observation.Node, have, want map[string]string, mou
 	return out
 }
 
-// repairConfig restores the content of the node's ConfigMap that its entry and its pod mount. Content that is stored nowhere else
-// is replaced by the desired content: a node with a newer configuration is better than no node.
+// repairConfig restores the content of the node's ConfigMap that its entry and its pod mount, if it was lost or edited. Content that is
+// stored nowhere else is replaced by the desired content: a node with a newer configuration is better than no node, and than one whose
+// next pod starts with what nobody declared.
 func (t *scope) repairConfig(ctx context.Context, n *observation.Node) error {
 	var room [mountedKeys]string
 	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
-	lost := slices.DeleteFunc(t.mounted(room[:0], n), func(key string) bool {
-		if have == nil {
-			return false
-		}
-		_, kept := have.Data[key]
-		return kept || key == observation.EveryKey
-	})
-	if len(lost) == 0 {
+	mounted := t.mounted(room[:0], n)
+	if len(mounted) == 0 {
 		return nil
 	}
 	want, err := t.snapshot.Rendered.ConfigMap(n.ID)
 	if err != nil {
 		return nil //nolint:nilerr // the pool was deleted: there is no spec to render
 	}
+	var wrong []string
+	if have != nil {
+		wrong = t.edited(have, want.Data, mounted)
+	}
+	for _, key := range mounted {
+		kept := have != nil && key == observation.EveryKey
+		if have != nil && !kept {
+			_, kept = have.Data[key]
+		}
+		if !kept {
+			wrong = append(wrong, key)
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
 	want = want.DeepCopy()
-	for _, key := range lost {
+	for _, key := range wrong {
 		if _, same := want.Data[key]; !same && key != observation.EveryKey {
 			want.Data[key] = want.Data[render.StandIn(key, want.Data)]
 		}
@@ -99,8 +112,10 @@ func (t *scope) repairConfig(ctx context.Context, n *observation.Node) error {
 	if have == nil {
 		return t.createConfig(ctx, n, want)
 	}
+	before := have.Data
 	have = have.DeepCopy()
 	have.Data = over(have.Data, want.Data)
+	seal(have, before)
 	return t.write.Update(ctx, have)
 }
 
@@ -128,8 +143,10 @@ func (t *scope) addConfig(ctx context.Context, n *observation.Node) error {
 	case !behind(have.Data, want.Data):
 		return nil
 	}
+	before := have.Data
 	have = have.DeepCopy()
 	have.Data = over(have.Data, want.Data)
+	seal(have, before)
 	return t.write.Update(ctx, have)
 }
 
@@ -137,5 +154,7 @@ func (t *scope) createConfig(ctx context.Context, n *observation.Node, want *cor
 	if err := t.nodeIsCurrent(ctx, n); err != nil {
 		return err
 	}
+	want = want.DeepCopy()
+	seal(want, nil)
 	return t.createOwned(ctx, want)
 }

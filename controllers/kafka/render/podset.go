@@ -63,6 +63,9 @@ func (c *Cluster) Altered(data map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: AlteredName(c.in.Name), Namespace: c.in.Namespace, Labels: l}, Data: data}
 }
 
+// ContentHash returns the hash of a content of a node's ConfigMap.
+func ContentHash(content string) string { return short([]byte(content)) }
+
 // StandIn returns the key whose content replaces lost content: the same file in its desired state. It returns the lost key if
 // there is no such file.
 func StandIn(lost string, wanted map[string]string) string {
