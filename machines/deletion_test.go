@@ -79,6 +79,7 @@ func TestDecideDeletion(t *testing.T) {
 		"without a persisted state":              {facts: half(), want: requested("", "new")},
 		"without a persisted state or an answer": {facts: unread, want: requested("", "new")},
 		"from a state of another release":        {entry: at("Dancing", nil), facts: half(), want: requested("Dancing", "new")},
+		"from a state that is migrated":          {entry: at("Verifying", nil), facts: half(), want: requested("Verifying", "new")},
 		"from Inferring":                         {entry: at(Inferring, nil), facts: unread, want: requested(Inferring, "new")},
 		"from a state of the deletion that another attempt has entered": {
 			entry: at("Draining", nil), facts: half(), want: requested("Draining", "new"),

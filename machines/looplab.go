@@ -31,7 +31,8 @@ const nowhere = "(none)"
 
 func newLegality(g Graph) legality {
 	l := legality{rows: make(map[string]fsm.Events, len(g.States)+1), arrived: &sync.Map{}}
-	sources := []string{nowhere}
+	// A deletion leads from a state of an earlier release as well: it goes before the migration.
+	sources := append([]string{nowhere}, sorted(g.Migrations)...)
 	for _, s := range g.States {
 		sources = append(sources, s.Name)
 	}

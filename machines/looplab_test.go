@@ -145,3 +145,16 @@ func TestLegalityOnlyInfersFromAnUnknownState(t *testing.T) {
 		t.Error("a state without a migration was migrated")
 	}
 }
+
+// A state of an earlier release that is migrated is left like an unknown one, too: the object may be deleted before it is migrated.
+func TestLegalityLeavesAMigratedState(t *testing.T) {
+	l := newLegality(mustCompile(t, withDeletion()).graph)
+	for event, to := range map[string]string{EventMigrated: "Checking", EventInferred: "Settled", EventDeletionRequested: "Lowering"} {
+		if err := l.fire("Verifying", event, to); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := l.fire("Verifying", "raised", "Settled"); err == nil {
+		t.Error("a declared event was taken from a state of an earlier release")
+	}
+}

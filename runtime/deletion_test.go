@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/test/turnstile"
 	"github.com/detent-dev/detent/test/turnstile/api"
@@ -96,6 +97,24 @@ func TestDeletionReleasesFromEveryState(t *testing.T) {
 
 // forChildren reports whether the write concerns a child of the turnstile.
 func forChildren(write string) bool { return strings.Contains(write, gate+"-") }
+
+// No manager runs while the object is deleted, and the first one that does has another name for the persisted state, or none.
+func TestDeletionReleasesFromAStateOfAnEarlierRelease(t *testing.T) {
+	for name, state := range map[string]string{"that is migrated": turnstile.Resting, "that is unknown": "ninth-heaven"} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.rest()
+			r.damage(turnstile.Visit{Lifecycle: "model"}, func(e *lifecyclev1.Lifecycle) { e.State = state })
+			r.remove()
+			if diff := cmp.Diff([]string{state, turnstile.Unsealing, turnstile.Unsealed}, r.untilGone()); diff != "" {
+				t.Errorf("states (-want +got):\n%s", diff)
+			}
+			if left := r.sealed(); left != "" {
+				t.Errorf("still sealed for %s", left)
+			}
+		})
+	}
+}
 
 func TestDeletionOfAnObjectWithNothingToRelease(t *testing.T) {
 	r := newRig(t)

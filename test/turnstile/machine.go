@@ -21,6 +21,8 @@ const (
 	SealRefused      = "SealRefused"
 	Unsealing        = "Unsealing"
 	Unsealed         = "Unsealed"
+	// Resting is what an earlier release called Settled.
+	Resting = "Resting"
 )
 
 type (
@@ -101,7 +103,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{State: states.State{Name: Unsealing, Kind: states.Work, Doc: "the seal is being broken before the turnstile is deleted", Deadline: deadline, Poll: poll}, Invariant: always, Action: unseal},
 			{State: states.State{Name: Unsealed, Kind: states.Rest, Doc: "no seal is left"}},
 		},
-		Deletion: machines.Deletion{To: Unsealing, End: Unsealed},
+		Deletion: machines.Deletion{To: Unsealing, End: Unsealed}, Migrations: map[string]string{Resting: Settled},
 		Transitions: []row{
 			{Event: "model-changed", From: Settled, To: Checking, NewAttempt: true, When: not(recorded, "an arm of another model"), Doc: "the desired model changed"},
 			{Event: "seal-broken", From: Settled, To: Checking, NewAttempt: true, When: not(sealed, "another seal"), Doc: "the seal is for another model"},
