@@ -99,7 +99,7 @@ func (l *evaluation[F, D, FX, E]) decideDeletion() Decision {
 	}
 	move, _ := l.choose(n, data, l.target())
 	believed := invariant.Answer == transitions.Yes
-	return Decision{Move: move, MayAct: believed, Decided: believed, Released: n.Name == deletion.End}
+	return Decision{Move: move, MayAct: believed, Decided: believed, Released: believed && n.Name == deletion.End}
 }
 
 // deletionRequested returns the implicit first transition of every state: the object is being deleted.

@@ -90,6 +90,10 @@ func TestDecideDeletion(t *testing.T) {
 		"an invariant that says no":            {entry: deletingAt("Draining", nil), facts: raisedLevel, want: requested("Draining", "kept")},
 		"an invariant that cannot be answered": {entry: deletingAt("Draining", nil), facts: with(unread, func(f *toyFacts) { f.Sync = transitions.Unreadable[bool](errDown) }), want: want{}},
 		"the end":                              {entry: deletingAt("Released", nil), facts: half(), want: want{MayAct: true, Released: true}},
+		"the end while its invariant cannot be answered": {
+			change: []func(*toyDefinition){func(d *toyDefinition) { d.States[len(d.States)-1].Invariant = d.States[len(d.States)-2].Invariant }},
+			entry:  deletingAt("Released", nil), facts: unread, want: want{},
+		},
 		"a changed target has no effect": {
 			entry: deletingAt("Lowering", nil), facts: with(raisedLevel, func(f *toyFacts) { f.Wanted = "3" }), want: want{MayAct: true},
 		},

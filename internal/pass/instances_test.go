@@ -221,3 +221,36 @@ func TestDecideReleasesWhatCannotHoldAnything(t *testing.T) {
 		})
 	}
 }
+
+// The entry of an instance is the trace of what it holds: it is dropped in the end of its deletion only while that state is true.
+func TestDecideDropsAnInstanceOnlyInAnEndThatIsTrue(t *testing.T) {
+	def := releasing()
+	def.States[len(def.States)-1].Invariant = costly("empty", "level", func(t *tank) transitions.Fact[bool] { return t.Level })
+	machine, err := machines.Compile(def)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		level transitions.Fact[bool]
+		want  []string
+	}{
+		"the state is true":        {level: transitions.Known(true, time.Time{}), want: []string{"tank/a"}},
+		"the state cannot be seen": {level: transitions.Unreadable[bool](errors.New("time-out"))},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, _ := given(t, world{"left": known(1, 1), "a": {Level: tc.level}}, at("left", "Idle", "1"), at("tank/a", "Empty", machines.DeletionTarget))
+			tanks := machines.Bind(machine, machines.Binding[string, world, tank, string, string]{
+				Name: "tank", Instances: func(string, world) ([]string, bool) { return nil, true },
+				Facts: func(_ string, snapshot world, ask machines.ObserveOptions) tank { return snapshot[ask.Instance] },
+			})
+			in.Lifecycles = []lifecycle{in.Lifecycles[0], tanks.Evaluator(access.Key{})}
+			step, err := pass.Decide(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tc.want, step.Dropped); diff != "" || len(step.Moved) > 0 {
+				t.Errorf("moved %v; dropped (-want +got):\n%s", step.Moved, diff)
+			}
+		})
+	}
+}
