@@ -41,7 +41,7 @@ type External[O Object, A, F, W any] struct {
 	// Ask sends a question about an object. It must return when its context ends.
 	Ask func(ctx context.Context, object external.Object, question transitions.Need) (A, error)
 	// Execute sends a command for an object. It must return when its context ends. It returns *external.Refusal if the system rejected
-	// the command; see external.OutcomeOf. A command must be idempotent: a manager that takes over, or that lost the status, sends at
+	// the command, and *external.NeverSent if it certainly did not reach the system; see external.OutcomeOf. A command must be idempotent: a manager that takes over, or that lost the status, sends at
 	// once what the system does not show yet, although a previous manager may have sent it.
 	Execute func(ctx context.Context, object external.Object, command W) error
 	// Settle is how long a command may take effect after its sender has ended. Optional; default: one minute.

@@ -100,12 +100,20 @@ func answering(code int, body string) Operator {
 }
 
 func TestOperatorExecuteFails(t *testing.T) {
+	down := httptest.NewServer(nil)
+	down.Close()
+	redirecting := httptest.NewServer(http.RedirectHandler(down.URL, http.StatusSeeOther))
+	defer redirecting.Close()
 	for name, c := range map[string]struct {
 		operator Operator
 		want     external.Answer
 	}{
 		"refused": {answering(http.StatusForbidden, "not yours\n"), external.Answer{State: external.Refused, Code: 403, Name: "Forbidden", Text: "not yours"}},
-		"failed":  {answering(http.StatusBadGateway, "x"), external.Answer{State: external.Unknown, Text: "the service failed with 502 Bad Gateway"}},
+		"failed":  {answering(http.StatusBadGateway, "x"), external.Answer{State: external.Unknown, Text: "the service answers with 502 Bad Gateway"}},
+		"elsewhere, after it was executed": {
+			NewOperator(redirecting.URL, redirecting.Client()), external.Answer{State: external.Unknown, Text: "the service answers with 303 See Other"},
+		},
+		"down": {NewOperator(down.URL, &http.Client{}), external.Answer{State: external.Failed, Text: "the system does not answer: dial: connect: connection refused"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.operator.Execute(t.Context(), external.Object{UID: "uid"}, Command{Method: http.MethodPut})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 )
 
 // Refusal is the error of a request that the system rejected: it did not execute it.
@@ -19,16 +20,39 @@ func (r *Refusal) Error() string {
 	return fmt.Sprintf("refused with %d %s: %s", r.Code, r.Name, r.Text)
 }
 
-// OutcomeOf is the Outcome of a protocol that declares none. Only two errors prove that a command was not executed: a *Refusal, and a
-// connection that could not be opened. The outcome of every other error is unknown.
+// NeverSent is the error of a command that did not reach the system: it cannot take effect any more. An Execute may return it only with
+// proof, since the system then counts as unchanged: a deletion may end. With net/http the proof is that the request got no connection,
+// which httptrace.ClientTrace.GotConn reports.
+type NeverSent struct{ Err error }
+
+func (n *NeverSent) Error() string { return n.Err.Error() }
+
+// Unwrap returns the reason.
+func (n *NeverSent) Unwrap() error { return n.Err }
+
+// OutcomeOf is the Outcome of a protocol that declares none. Only three errors prove that a command was not executed: a *Refusal, a
+// *NeverSent, and a connection that could not be opened. The outcome of every other error is unknown, also of a *url.Error, whatever it
+// wraps: net/http follows a redirect after the command was executed, and repeats a request whose connection was lost.
 func OutcomeOf(err error) Answer {
 	if refused, ok := errors.AsType[*Refusal](err); ok {
 		return Answer{State: Refused, Code: refused.Code, Name: refused.Name, Text: refused.Text}
 	}
-	if failed, ok := errors.AsType[*net.OpError](err); ok && failed.Op == "dial" {
-		return Answer{State: Failed, Text: withoutAddresses(err).Error()}
+	state := Unknown
+	if wasNeverSent(err) {
+		state = Failed
 	}
-	return Answer{State: Unknown, Text: withoutAddresses(err).Error()}
+	return Answer{State: state, Text: withoutAddresses(err).Error()}
+}
+
+func wasNeverSent(err error) bool {
+	if _, ok := errors.AsType[*NeverSent](err); ok {
+		return true
+	}
+	if _, several := errors.AsType[*url.Error](err); several {
+		return false
+	}
+	failed, ok := errors.AsType[*net.OpError](err)
+	return ok && failed.Op == "dial"
 }
 
 // withoutAddresses removes the addresses of a connection from its error. Each connection has another local port, so that a status that
