@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"testing"
 
@@ -22,6 +23,9 @@ var (
 	errQuota    = apierrors.NewForbidden(corev1.Resource("persistentvolumeclaims"), "data-0", errors.New("exceeded quota"))
 	errOutage   = fmt.Errorf("creating a claim: %w", apierrors.NewServiceUnavailable("etcd has no leader"))
 	errNetwork  = &url.Error{Op: "Post", URL: "https://10.96.0.1", Err: errors.New("connection refused")}
+	errExists   = fmt.Errorf("creating a claim: %w", apierrors.NewAlreadyExists(corev1.Resource("persistentvolumeclaims"), "data-0"))
+	errMissing  = apierrors.NewNotFound(corev1.Resource("services"), "gate")
+	errUnserved = apierrors.NewGenericServerResponse(http.StatusNotFound, "post", corev1.Resource("podsets"), "", "404 page not found", 0, true)
 	errConflict = apierrors.NewConflict(corev1.Resource("services"), "gate", errors.New("changed"))
 )
 
@@ -64,6 +68,10 @@ func TestReadyNeedsItsChildren(t *testing.T) {
 		"nor a connection that is refused once":                   {answers: []error{errors.Join(errNetwork, errOutage)}, want: []string{"ready", "ready"}},
 		"an outage that lasts is":                                 {answers: []error{errOutage, errNetwork}, want: []string{"ready", "ChildrenFailed", "ready"}},
 		"a conflict is not shown":                                 {answers: []error{errConflict, errConflict}, want: []string{"ready", "ready", "ready"}},
+		"a child that the cache does not show yet is not":         {answers: []error{errExists}, want: []string{"ready", "ready"}},
+		"nor one that the cache still shows":                      {answers: []error{errMissing}, want: []string{"ready", "ready"}},
+		"an object of others is shown a second later":             {answers: []error{errExists, errExists}, want: []string{"ready", "ChildrenFailed", "ready"}},
+		"a resource that the API server lacks is shown at once":   {answers: []error{errUnserved}, want: []string{"ChildrenFailed", "ready"}},
 		"an edit is not ready before its children are":            {answers: []error{errOutage}, edit: func(s *api.TurnstileSpec) { s.Approved = "none" }, want: []string{"ChildrenPending", "ready"}},
 		"nor after a conflict":                                    {answers: []error{errConflict}, edit: func(s *api.TurnstileSpec) { s.Approved = "none" }, want: []string{"ChildrenPending", "ready"}},
 		"nor while a lifecycle that never waits comes to rest":    {answers: []error{errQuota}, edit: func(s *api.TurnstileSpec) { s.Lamp = "green" }, want: []string{"Switching", "Switching", "AwaitingGlow", "ChildrenFailed", "ChildrenFailed", "ready"}},

@@ -139,13 +139,13 @@ func (p *reconcileScope[O, S, E]) refused(object O, err error) {
 }
 
 // transient reports whether a failed request to the API server may succeed when it is repeated: after an outage, a time-out, or too much
-// load. Of several failures all must be.
+// load. So may one that a stale cache caused: an object exists already, or does not any more. Of several failures all must be.
 func transient(err error) bool {
 	switch e := err.(type) { //nolint:errorlint // it goes down the tree itself
 	case interface{ Unwrap() []error }:
 		return !slices.ContainsFunc(e.Unwrap(), func(one error) bool { return !transient(one) })
 	case apierrors.APIStatus:
-		return !rejected(err)
+		return !rejected(err) || apierrors.IsAlreadyExists(err) || ObjectMissing(err)
 	case net.Error:
 		return true
 	}
