@@ -25,6 +25,15 @@ func Graphs[O, S, E any](all []Lifecycle[O, S, E]) []Graph {
 	return out
 }
 
+// GraphsByLifecycle returns the graphs of the machines by the names of their lifecycles.
+func GraphsByLifecycle[O, S, E any](all []Lifecycle[O, S, E]) map[string]Graph {
+	out := make(map[string]Graph, len(all))
+	for i := range all {
+		out[all[i].Name()] = all[i].Graph()
+	}
+	return out
+}
+
 // Name of the lifecycle, the key in status.lifecycles.
 func (l Lifecycle[O, S, E]) Name() string { return l.evaluator.Name() }
 

@@ -92,6 +92,15 @@ func Machines() ([]machines.Graph, error) {
 	return machines.Graphs(all), nil
 }
 
+// Lifecycles returns the graphs of the machines of a Ceph cluster by the names of their lifecycles.
+func Lifecycles() (map[string]machines.Graph, error) {
+	all, err := lifecycles()
+	if err != nil {
+		return nil, err
+	}
+	return machines.GraphsByLifecycle(all), nil
+}
+
 // execute executes an effect. Those that do not concern Kubernetes are commands of Ceph.
 func execute(ctx context.Context, objects *children.Reconciler, t effectRequest) error {
 	e, s := t.Effect, t.Snapshot

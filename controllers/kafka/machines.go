@@ -76,3 +76,12 @@ func Machines() ([]machines.Graph, error) {
 	}
 	return machines.Graphs(bound), nil
 }
+
+// Lifecycles returns the graphs of the machines of a Kafka resource by the names of their lifecycles.
+func Lifecycles() (map[string]machines.Graph, error) {
+	all, err := lifecycles()
+	if err != nil {
+		return nil, err
+	}
+	return machines.GraphsByLifecycle(all), nil
+}

@@ -49,3 +49,12 @@ func Machines() ([]machines.Graph, error) {
 	}
 	return machines.Graphs(bound), nil
 }
+
+// Lifecycles returns the graphs of the machines of a KafkaMirrorMaker2 by the names of their lifecycles.
+func Lifecycles() (map[string]machines.Graph, error) {
+	all, err := lifecycles()
+	if err != nil {
+		return nil, err
+	}
+	return machines.GraphsByLifecycle(all), nil
+}

@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/states"
@@ -79,12 +78,10 @@ func (e *engine) fixed(k found) (deadline time.Time, fixed bool) {
 			return deadline, false
 		}
 	}
-	for i := range k.LifecycleStatus().Lifecycles {
-		l := &k.LifecycleStatus().Lifecycles[i]
-		state, known := e.state(l)
+	for _, l := range k.entries() {
 		switch {
-		case known && state.Kind == string(states.Rest):
-		case !known, l.Deadline == nil, !slices.Contains(k.kind.Timeless[e.graphOf(l).Name], l.State):
+		case l.known && l.state.Kind == string(states.Rest):
+		case !l.known, l.Deadline == nil, !slices.Contains(k.kind.Timeless[l.graph.Name], l.State):
 			return deadline, false
 		case deadline.IsZero(), l.Deadline.Before(&metav1.Time{Time: deadline}):
 			deadline = l.Deadline.Time
@@ -110,7 +107,7 @@ func (e *engine) ended(k found, end *ending, next time.Time) bool {
 	switch {
 	case k.paused(), k.GetDeletionTimestamp() != nil, stalls:
 		return true
-	case len(k.LifecycleStatus().Lifecycles) < len(k.kind.Machines):
+	case len(k.entries()) < len(k.kind.Lifecycles):
 		return next.Sub(e.begin) >= stuck
 	}
 	return rests && !ahead.After(e.clock.now)
@@ -121,13 +118,11 @@ func (e *engine) stalls(k found) bool {
 	if c := meta.FindStatusCondition(k.LifecycleStatus().Conditions, lifecycle.Stalled); c != nil && c.Status == metav1.ConditionTrue && (c.Reason == "Defect" || c.Reason == lifecycle.InstancesNotManaged) {
 		return true
 	}
-	for i := range k.LifecycleStatus().Lifecycles {
-		l := &k.LifecycleStatus().Lifecycles[i]
-		state, known := e.state(l)
+	for _, l := range k.entries() {
 		switch {
-		case !known, atRest(state):
+		case !l.known, atRest(l.state):
 		case l.Deadline != nil && !e.clock.now.Before(l.Deadline.Time):
-		case l.TransitionsSinceProgress > e.graphOf(l).MaxTransitionsWithoutProgress:
+		case l.TransitionsSinceProgress > l.graph.MaxTransitionsWithoutProgress:
 		default:
 			return false
 		}
@@ -141,39 +136,19 @@ func atRest(s machines.GraphState) bool {
 
 // resting reports whether every lifecycle is at rest or on hold, and returns the end of the last planned pause.
 func (e *engine) resting(k found) (rests bool, ahead time.Time) {
-	for i := range k.LifecycleStatus().Lifecycles {
-		l := &k.LifecycleStatus().Lifecycles[i]
-		state, known := e.state(l)
-		if !known || !atRest(state) {
+	for _, l := range k.entries() {
+		if !l.known || !atRest(l.state) {
 			return false, ahead
 		}
-		if state.Kind == string(states.Hold) && l.Deadline != nil && l.Deadline.After(ahead) {
+		if l.state.Kind == string(states.Hold) && l.Deadline != nil && l.Deadline.After(ahead) {
 			ahead = l.Deadline.Time
 		}
 	}
-	return k.LifecycleStatus().ObservedGeneration == k.GetGeneration() || e.held(k), ahead
+	return k.LifecycleStatus().ObservedGeneration == k.GetGeneration() || held(k), ahead
 }
 
-func (e *engine) held(k found) bool {
-	return slices.ContainsFunc(k.LifecycleStatus().Lifecycles, func(l lifecyclev1.Lifecycle) bool {
-		state, _ := e.state(&l)
-		return state.Kind == string(states.Hold)
-	})
-}
-
-// state returns the state of the machine that the entry is in.
-func (e *engine) state(l *lifecyclev1.Lifecycle) (machines.GraphState, bool) {
-	for _, s := range e.graphOf(l).States {
-		if s.Name == l.State {
-			return s, true
-		}
-	}
-	return machines.GraphState{}, false
-}
-
-func (e *engine) graphOf(l *lifecyclev1.Lifecycle) machines.Graph {
-	name, _, _ := strings.Cut(l.Machine, "@")
-	return e.graphs[name]
+func held(k found) bool {
+	return slices.ContainsFunc(k.entries(), func(l entry) bool { return l.state.Kind == string(states.Hold) })
 }
 
 // goesRound reports whether a lifecycle has entered a hold state in the same situation again. The operator would then repeat the
@@ -190,11 +165,9 @@ func (e *engine) goesRound(k found, end *ending) bool {
 	end.seen = steps
 	var place strings.Builder
 	holds := false
-	for i := range k.LifecycleStatus().Lifecycles {
-		l := &k.LifecycleStatus().Lifecycles[i]
-		state, _ := e.state(l)
-		holds = holds || state.Kind == string(states.Hold)
-		if !atRest(state) {
+	for _, l := range k.entries() {
+		holds = holds || l.state.Kind == string(states.Hold)
+		if !atRest(l.state) {
 			return false
 		}
 		fmt.Fprintf(&place, "%s=%s %v %v;", l.Name, l.State, l.Data, l.WaitingFor)

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/simulator/store"
 	"github.com/detent-dev/detent/states"
@@ -39,7 +38,6 @@ type engine struct {
 	// simulations of the kinds, with their drivers in the same order.
 	simulations []simulated
 	drivers     []Driver
-	graphs      map[string]machines.Graph
 	recorder    *recorder
 	ends        map[subject]*ending
 	// changed is the time of the last change.
@@ -81,16 +79,11 @@ func newEngine(ctx context.Context, in Input, o Options) (*engine, error) {
 	}
 	e := &engine{
 		in: in, begin: begin, clock: &virtual{now: begin}, store: store.New(scheme, begin), queue: queue{due: map[job]time.Time{}},
-		graphs: map[string]machines.Graph{}, ends: map[subject]*ending{}, changed: begin,
+		ends: map[subject]*ending{}, changed: begin,
 		failures: map[job]failure{}, taken: map[subject]*assumptions{},
 	}
 	e.client = e.store.Client()
-	for i := range in.kinds {
-		for _, g := range in.kinds[i].Machines {
-			e.graphs[g.Name] = g
-		}
-	}
-	e.recorder = newRecorder(begin, in.kinds, e.graphs, e.kindOf)
+	e.recorder = newRecorder(begin, in.kinds, e.kindOf)
 	e.recorder.knows = e.knows
 	if err := e.assemble(o); err != nil {
 		return nil, err

@@ -58,8 +58,8 @@ func (e *engine) object(of subject) (Object, error) {
 		o.Status = fields["status"]
 	}
 	o.Planned, o.paused = true, k.paused()
-	for i := range k.LifecycleStatus().Lifecycles {
-		l, planned := e.lifecycle(k, i, t, end)
+	for _, entry := range k.entries() {
+		l, planned := e.lifecycle(k, entry, t, end)
 		o.Lifecycles = append(o.Lifecycles, l)
 		o.Planned = o.Planned && planned
 	}
@@ -93,16 +93,14 @@ func (e *engine) belongs(d *Driver, part types.NamespacedName, of found) bool {
 }
 
 // lifecycle returns the result of one lifecycle. planned is false if it is on hold for another reason than a planned pause.
-func (e *engine) lifecycle(k found, i int, t *track, end *ending) (l Lifecycle, planned bool) {
-	entry := &k.LifecycleStatus().Lifecycles[i]
-	state, _ := e.state(entry)
-	machine, _, _ := strings.Cut(entry.Machine, "@")
+func (e *engine) lifecycle(k found, entry entry, t *track, end *ending) (l Lifecycle, planned bool) {
+	state := entry.state
 	path := t.path[entry.Name]
 	if end != nil && end.cut != nil {
 		path = path[:end.cut.steps[entry.Name]]
 	}
 	l = Lifecycle{
-		Name: entry.Name, Machine: machine, Start: t.started[entry.Name], End: entry.State, Path: path, WaitingFor: entry.WaitingFor,
+		Name: entry.Name, Machine: entry.graph.Name, Start: t.started[entry.Name], End: entry.State, Path: path, WaitingFor: entry.WaitingFor,
 		Attempts: t.attempts[entry.Name],
 	}
 	if entry.Deadline != nil && !atRest(state) {

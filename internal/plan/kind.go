@@ -20,8 +20,8 @@ import (
 // Kind is what a plan needs of a kind: its controllers, and a simulation of the systems behind its objects.
 type Kind struct {
 	resource.Kind
-	// Machines are the graphs of the machines of the kind. Required.
-	Machines []machines.Graph
+	// Lifecycles are the graphs of the machines of the kind, by the names of their lifecycles. Required.
+	Lifecycles map[string]machines.Graph
 	// Timeless are the states of each machine, by its name, that time alone does not end: no guard of their transitions reads the
 	// time. While nothing else can happen, a plan goes on at their deadlines without polling. Optional.
 	Timeless map[string][]string

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +20,6 @@ import (
 type recorder struct {
 	begin  time.Time
 	kinds  []Kind
-	graphs map[string]machines.Graph
 	kindOf func(client.Object) string
 	// actor is the driver that is currently writing, or nil.
 	actor  *Driver
@@ -50,8 +48,8 @@ type track struct {
 // touched identifies an object that was written.
 type touched struct{ kind, namespace, name string }
 
-func newRecorder(begin time.Time, kinds []Kind, graphs map[string]machines.Graph, kindOf func(client.Object) string) *recorder {
-	return &recorder{begin: begin, kinds: kinds, graphs: graphs, kindOf: kindOf, tracks: map[subject]*track{}}
+func newRecorder(begin time.Time, kinds []Kind, kindOf func(client.Object) string) *recorder {
+	return &recorder{begin: begin, kinds: kinds, kindOf: kindOf, tracks: map[subject]*track{}}
 }
 
 // follow starts the record of an object.
@@ -168,15 +166,15 @@ func (r *recorder) moved(t *track, after *lifecyclev1.Status, now time.Time) {
 		}
 		r.turn++
 		t.path[entry.Name] = append(t.path[entry.Name], Step{
-			Event: last.Event, From: last.From, To: last.To, OneWay: r.oneWay(entry.Machine, last), At: r.at(now), turn: r.turn,
+			Event: last.Event, From: last.From, To: last.To, OneWay: oneWay(t.object.kind, entry.Name, last), At: r.at(now), turn: r.turn,
 		})
 	}
 	t.before = *after.DeepCopy()
 }
 
-func (r *recorder) oneWay(machine string, t lifecyclev1.Transition) bool {
-	name, _, _ := strings.Cut(machine, "@")
-	for _, e := range r.graphs[name].Edges {
+func oneWay(kind *Kind, entry string, t lifecyclev1.Transition) bool {
+	graph, _ := kind.graphOf(entry)
+	for _, e := range graph.Edges {
 		if e.Event == t.Event && e.From == t.From && e.To == t.To {
 			return e.OneWay
 		}

@@ -35,12 +35,12 @@ const System plan.System = "ceph"
 
 // New returns the Ceph kind for a plan, with the table of releases.
 func New(table *versions.Table) (plan.Kind, error) {
-	graphs, err := ceph.Machines()
+	graphs, err := ceph.Lifecycles()
 	if err != nil {
 		return plan.Kind{}, err
 	}
 	return plan.Kind{
-		Kind: ceph.Resource(), Machines: graphs, ReadWorld: readWorld,
+		Kind: ceph.Resource(), Lifecycles: graphs, ReadWorld: readWorld,
 		Simulate: func(e *plan.Environment) (plan.Simulation, error) { return newSimulation(e, table) },
 	}, nil
 }

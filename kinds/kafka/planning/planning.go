@@ -32,12 +32,12 @@ type Options struct {
 
 // New returns the Kafka kind for a plan.
 func New(o Options) (plan.Kind, error) {
-	graphs, err := kafka.Machines()
+	graphs, err := kafka.Lifecycles()
 	if err != nil {
 		return plan.Kind{}, err
 	}
 	return plan.Kind{
-		Kind: kafka.Resource(), Machines: graphs, Timeless: map[string][]string{kraftscaledown.Name: {kraftscaledown.AwaitingEmpty}}, PauseAnnotations: []string{labels.Pause}, ReadWorld: readWorld,
+		Kind: kafka.Resource(), Lifecycles: graphs, Timeless: map[string][]string{kraftscaledown.Name: {kraftscaledown.AwaitingEmpty}}, PauseAnnotations: []string{labels.Pause}, ReadWorld: readWorld,
 		Simulate: func(e *plan.Environment) (plan.Simulation, error) { return newSimulation(e, o) },
 	}, nil
 }

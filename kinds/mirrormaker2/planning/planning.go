@@ -35,12 +35,12 @@ const System plan.System = "connect"
 
 // New returns the KafkaMirrorMaker2 kind for a plan.
 func New() (plan.Kind, error) {
-	graphs, err := mirrormaker2.Machines()
+	graphs, err := mirrormaker2.Lifecycles()
 	if err != nil {
 		return plan.Kind{}, err
 	}
 	return plan.Kind{
-		Kind: mirrormaker2.Resource(), Machines: graphs, PauseAnnotations: []string{labels.Pause},
+		Kind: mirrormaker2.Resource(), Lifecycles: graphs, PauseAnnotations: []string{labels.Pause},
 		ReadWorld: readWorld,
 		Simulate:  func(e *plan.Environment) (plan.Simulation, error) { return newSimulation(e) },
 	}, nil
