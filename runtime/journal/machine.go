@@ -116,12 +116,18 @@ func (r *replayed[F, M, E]) evaluate(line *Line, facts *F) machines.Evaluation[E
 }
 
 // decide returns the transition that a reconcile would take. The precondition of an action is evaluated only where the line
-// says that it was: only there did an action run.
+// says that it was: only there did an action run. It is evaluated first: the line holds the facts of the action, which were read after
+// the reconcile had decided to stay, and a transition may be due on them as well.
 func decide[E any](evaluation machines.Evaluation[E], line *Line) (*Edge, error) {
+	var acting machines.ActionResult[E]
+	if is(line.Edge, machines.EventPreconditionFailed) {
+		if acting = evaluation.Act(); acting.PreconditionFailed != nil {
+			return EdgeOf(acting.PreconditionFailed), nil
+		}
+	}
 	decision := evaluation.Decide()
-	if decision.Err == nil && decision.Move == nil && decision.MayAct && line.Edge != nil && line.Edge.Event == machines.EventPreconditionFailed {
-		acting := evaluation.Act()
-		decision.Err, decision.Move = acting.Err, acting.PreconditionFailed
+	if decision.Err == nil && decision.Move == nil && decision.MayAct {
+		decision.Err = acting.Err
 	}
 	unasked := transitions.NotAsked{}
 	switch {

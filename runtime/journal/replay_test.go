@@ -83,6 +83,15 @@ func releases(d *definition) {
 	d.Deletion = machines.Deletion{To: "Draining", End: "Gone"}
 }
 
+// fills gives the toy an action that is not carried out on the wanted level.
+func fills(d *definition) {
+	d.States[1].Kind = states.Work
+	d.States[1].Action = &machines.Action[facts, data, effect]{
+		Name: "fill", Doc: "fills", Effects: func(*facts, data) []effect { return []effect{{}} },
+		Precondition: transitions.Not(guard(reached), "another level"), OnPreconditionFailed: "Waiting",
+	}
+}
+
 func build(t *testing.T, change func(*definition)) journal.Machine {
 	t.Helper()
 	def := toy()
@@ -123,6 +132,7 @@ func TestReplay(t *testing.T) {
 		d.Transitions[1].When = guard(func(f *facts) transitions.Verdict { return transitions.If(f.Wanted > 5, "low") })
 		d.Transitions[0].When = transitions.Not(d.Transitions[1].When, "another level")
 	}
+	failed := &journal.Edge{Event: "precondition-failed", To: "Waiting"}
 	requested, deleting := &journal.Edge{Event: "deletion-requested", To: "Draining"}, func(l *journal.Line) { l.Deleting = true }
 	cases := map[string]struct {
 		line    string
@@ -188,6 +198,15 @@ func TestReplay(t *testing.T) {
 		"a deletion that releases nothing any more": {
 			line: noted(t, "Waiting", here, requested, deleting), changed: unchanged,
 			differs: []string{"deletion-requested to Draining", "stays", "deletion-requested is not declared any more"},
+		},
+
+		"a precondition that failed on live facts, on which an exit is due": {line: noted(t, "Waiting", here, failed, nil), changed: fills, same: 1},
+		"a precondition that does not fail any more": {
+			line: noted(t, "Waiting", low, failed, nil), changed: fills,
+			differs: []string{"precondition-failed to Waiting", "stays", "Precondition of Waiting: not(on-level) says yes"},
+		},
+		"an action that there is no more": {
+			line: noted(t, "Waiting", here, failed, nil), changed: unchanged, differs: []string{"precondition-failed to Waiting", "reached to Settled", "reached: on-level says yes"},
 		},
 
 		"facts that were not asked for": {
