@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -84,7 +86,7 @@ func newEngine(ctx context.Context, in Input, o Options) (*engine, error) {
 	}
 	e.client = e.store.Client()
 	e.recorder = newRecorder(begin, in.kinds, e.kindOf)
-	e.recorder.knows = e.knows
+	e.recorder.knows, e.recorder.find = e.knows, e.stored
 	if err := e.assemble(o); err != nil {
 		return nil, err
 	}
@@ -94,6 +96,16 @@ func newEngine(ctx context.Context, in Input, o Options) (*engine, error) {
 // knows reports whether a version is known to a kind.
 func (e *engine) knows(kind, version string) bool {
 	return slices.ContainsFunc(e.simulations, func(s simulated) bool { return s.kind.Name == kind && s.Knows(version) })
+}
+
+// stored returns an object of the store, or nil.
+func (e *engine) stored(gvk schema.GroupVersionKind, name types.NamespacedName) (out client.Object) {
+	e.store.Objects(gvk, func(o client.Object) {
+		if client.ObjectKeyFromObject(o) == name {
+			out = o
+		}
+	})
+	return out
 }
 
 // kindOf returns the kind of an object.

@@ -86,7 +86,8 @@ func (e *engine) belongs(d *Driver, part types.NamespacedName, of found) bool {
 	belongs := false
 	e.store.Objects(d.Of, func(o client.Object) {
 		if client.ObjectKeyFromObject(o) == part {
-			belongs = part.Namespace == of.GetNamespace() && o.GetLabels()[of.kind.Label] == of.GetName()
+			t := e.recorder.trackOf(o)
+			belongs = t != nil && t.object.subject() == of.subject()
 		}
 	})
 	return belongs

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,6 +23,8 @@ type recorder struct {
 	begin  time.Time
 	kinds  []Kind
 	kindOf func(client.Object) string
+	// find returns an object of the store, or nil.
+	find func(gvk schema.GroupVersionKind, name types.NamespacedName) client.Object
 	// actor is the driver that is currently writing, or nil.
 	actor  *Driver
 	tracks map[subject]*track
@@ -67,26 +71,66 @@ func (r *recorder) follow(k found) {
 	r.tracks[k.subject()] = t
 }
 
-// trackOf returns the record of the object that the written object is or belongs to, or nil.
+// trackOf returns the record of the object that the written object is or belongs to, or nil. Objects of several kinds may have one name
+// and the same label: the owner decides, or that of the owner, then the kind whose controller writes, and the label alone at last.
 func (r *recorder) trackOf(o client.Object) *track {
+	if t := r.ownerOf(o); t != nil {
+		return t
+	}
+	labelled := func(k *Kind) *track {
+		return r.tracks[subject{k.Name, types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetLabels()[k.Label]}}]
+	}
 	for i := range r.kinds {
-		k := &r.kinds[i]
-		of := subject{k.Name, types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetLabels()[k.Label]}}
-		if r.kindOf(o) == k.Name {
-			of.Name = o.GetName()
+		if k := &r.kinds[i]; r.actor != nil && r.actor.Of.Kind == k.Name {
+			if t := labelled(k); t != nil {
+				return t
+			}
 		}
-		if t := r.tracks[of]; t != nil {
+	}
+	for i := range r.kinds {
+		if t := labelled(&r.kinds[i]); t != nil {
 			return t
 		}
 	}
 	return nil
 }
 
+// ownerOf returns the record of the object itself, or of the next owner that has one, or nil.
+func (r *recorder) ownerOf(o client.Object) *track {
+	for range mostOwners {
+		if t := r.tracks[subject{r.kindOf(o), client.ObjectKeyFromObject(o)}]; t != nil {
+			return t
+		}
+		owner := metav1.GetControllerOf(o)
+		switch owners := o.GetOwnerReferences(); {
+		case owner != nil:
+		case len(owners) == 0:
+			return nil
+		default:
+			owner = &owners[0]
+		}
+		name := types.NamespacedName{Namespace: o.GetNamespace(), Name: owner.Name}
+		if t := r.tracks[subject{owner.Kind, name}]; t != nil {
+			return t
+		}
+		if o = r.find(schema.FromAPIVersionAndKind(owner.APIVersion, owner.Kind), name); o == nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+// mostOwners limits how far the owners of an object are followed: an input may declare owners that own each other.
+const mostOwners = 5
+
 // written records a write to the store.
 func (r *recorder) written(w store.Write, now time.Time) {
+	if r.actor == nil || !r.actor.Operator {
+		return
+	}
 	t := r.trackOf(w.Object)
 	switch {
-	case t == nil || r.actor == nil || !r.actor.Operator:
+	case t == nil:
 	case w.Subresource == "status":
 		if k, ok := w.Object.(lifecycle.Object); ok && r.kindOf(k) == t.object.kind.Name {
 			r.moved(t, k.LifecycleStatus(), now)
