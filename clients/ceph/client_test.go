@@ -275,3 +275,21 @@ func TestClientReadsDevelopmentBuilds(t *testing.T) {
 		})
 	}
 }
+
+// TestClientReadsVersionsWithASuffix reads what daemons of packages and of development branches answer.
+func TestClientReadsVersionsWithASuffix(t *testing.T) {
+	for text, want := range map[string]versions.Version{
+		"18.2.1-194.el9cp":        {Major: 18, Minor: 2, Patch: 1, Build: 194},
+		"19.1.33-403-gabcdef12":   {Major: 19, Minor: 1, Patch: 33, Build: 403},
+		"17.2.7-0ubuntu0.22.04.1": {Major: 17, Minor: 2, Patch: 7},
+		"16.2.15+ds-0+deb12u1":    {Major: 16, Minor: 2, Patch: 15},
+	} {
+		t.Run(text, func(t *testing.T) {
+			answer := ceph.Result{Stdout: []byte(`{"version": "` + text + `", "release": "reef", "release_type": "stable"}`)}
+			got, err := ceph.Client{Runner: &fixed{result: answer}}.Tell(t.Context(), ceph.Daemon{Type: ceph.TypeMon, ID: "b"})
+			if diff := cmp.Diff(want, got); diff != "" || err != nil {
+				t.Errorf("%v (-want +got)\n%s", err, diff)
+			}
+		})
+	}
+}

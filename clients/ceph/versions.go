@@ -81,7 +81,13 @@ func (a tellAnswer) read() (versions.Version, error) {
 		return versions.Version{}, nil
 	}
 	v, _, err := parsed(a.Version) // the form of release 14
-	return v, err
+	if err == nil {
+		return v, nil
+	}
+	if v, err := versions.ParseOutput("ceph version " + a.Version); err == nil { // a number with the suffix of a distribution, such as 18.2.1-194.el9cp
+		return v, nil
+	}
+	return versions.Version{}, err
 }
 
 // parsed reads the version in the text of a daemon. A development build that reports none is no error: the daemon runs.

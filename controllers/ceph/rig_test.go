@@ -259,16 +259,22 @@ func (r *rig) current(d *appsv1.Deployment) bool {
 
 // rests reports whether the cluster is ready and rests on the version.
 func (r *rig) rests(release string) func() bool {
-	return func() bool {
-		v := r.get().Status.Version
-		return r.entry().State == "Settled" && r.condition("Ready") == "True" && r.condition("VersionSettled") == "True" &&
-			v != nil && v.Version == cephtest.Releases()[release].String()
-	}
+	return func() bool { return r.restsOn(cephtest.Releases()[release]) }
+}
+
+func (r *rig) restsOn(version versions.Version) bool {
+	v := r.get().Status.Version
+	return r.entry().State == "Settled" && r.condition("Ready") == "True" && r.condition("VersionSettled") == "True" &&
+		v != nil && v.Version == version.String()
 }
 
 // settled reports whether the cluster rests on the version and is healthy.
 func (r *rig) settled(release string) func() bool {
-	return func() bool { return r.rests(release)() && r.get().Status.Ceph.Health == cephclient.HealthOK }
+	return func() bool { return r.settledOn(cephtest.Releases()[release]) }
+}
+
+func (r *rig) settledOn(version versions.Version) bool {
+	return r.restsOn(version) && r.get().Status.Ceph.Health == cephclient.HealthOK
 }
 
 // versions returns what the daemons of each type run, without repetitions.

@@ -118,12 +118,15 @@ func order() []string {
 func TestKindUpgradesACluster(t *testing.T) {
 	for name, tc := range map[string]struct {
 		from, to string
-		last     []string
+		// build is the number of the build of the newer release.
+		build int
+		last  []string
 		// disturb is called in each second.
 		disturb func(r *rig, second int)
 	}{
-		"14 to 16": {from: "14", to: "16", last: []string{"rgw.store.a", "mds.myfs-a", "mds.myfs-b"}},
-		"16 to 18": {from: "16", to: "18", last: []string{"rgw.store.a", "mds.myfs-b", "mds.myfs-a"}},
+		"14 to 16":            {from: "14", to: "16", last: []string{"rgw.store.a", "mds.myfs-a", "mds.myfs-b"}},
+		"16 to 18":            {from: "16", to: "18", last: []string{"rgw.store.a", "mds.myfs-b", "mds.myfs-a"}},
+		"16 to a build of 18": {from: "16", to: "18", build: 403, last: []string{"rgw.store.a", "mds.myfs-b", "mds.myfs-a"}},
 		"16 to 18 with an operator that ends again and again": {
 			from: "16", to: "18", last: []string{"rgw.store.a", "mds.myfs-b", "mds.myfs-a"},
 			disturb: func(r *rig, second int) {
@@ -145,6 +148,9 @@ func TestKindUpgradesACluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := launched(t, tc.from)
+			to := cephtest.Releases()[tc.to]
+			to.Build = tc.build
+			r.world.Images["ceph:"+tc.to] = to
 			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:" + tc.to })
 			r.step()
 			second := 0
@@ -153,14 +159,14 @@ func TestKindUpgradesACluster(t *testing.T) {
 				if tc.disturb != nil {
 					tc.disturb(r, second)
 				}
-				return r.settled(tc.to)()
+				return r.settledOn(to)
 			})
 			if diff := cmp.Diff(append(order(), tc.last...), r.started()); diff != "" {
 				t.Errorf("started (-want +got):\n%s", diff)
 			}
 			r.clean()
 			r.ceph.Do(func(c *simulated.Cluster) {
-				if want := cephtest.Releases()[tc.to].Major; c.RequireRelease != want {
+				if want := to.Major; c.RequireRelease != want {
 					t.Errorf("OSDs are required to run %d, want %d", c.RequireRelease, want)
 				}
 			})

@@ -32,7 +32,7 @@ func (c *Cluster) tell(name string, args []string, input []byte) client.Result {
 	case args[0] == "version" && d.Version.Major < 16:
 		return given(object{"version": text(d.Version)})
 	case args[0] == "version":
-		return given(object{"version": d.Version.String(), "release": names[d.Version.Major], "release_type": "stable"})
+		return given(object{"version": full(d.Version), "release": names[d.Version.Major], "release_type": "stable"})
 	case d.Name.Type == client.TypeMDS:
 		return c.tellMDS(d, args)
 	default:

@@ -31,7 +31,15 @@ func (c *Cluster) reported(d *Daemon) bool {
 }
 
 func text(v versions.Version) string {
-	return fmt.Sprintf("ceph version %s (%s) %s (stable)", v, v.Commit, names[v.Major])
+	return fmt.Sprintf("ceph version %s (%s) %s (stable)", full(v), v.Commit, names[v.Major])
+}
+
+// full is the version as a binary reports it: that of a build that is no release ends with its commit, such as 19.1.33-403-g6b0e9880.
+func full(v versions.Version) string {
+	if v.Build == 0 {
+		return v.String()
+	}
+	return fmt.Sprintf("%s-g%.8s", v, v.Commit)
 }
 
 // seen reports whether the versions of a daemon are counted now.
