@@ -241,9 +241,24 @@ func (r *rig) killed() cases.Outcome {
 	return out
 }
 
+// intended returns the daemon whose start on a newer version is recorded and was not written; empty without one.
+func (r *rig) intended() string {
+	for name, d := range r.record().Daemons {
+		if !d.Intent.Version.IsZero() {
+			return name
+		}
+	}
+	return ""
+}
+
 // reverted withdraws the change before a daemon was touched.
 func (r *rig) reverted(position string) cases.Outcome {
-	r.until(position, time.Minute, func() bool { return r.entry().State != cephupgrade.Settled })
+	r.until(position, time.Minute, func() bool {
+		if strings.HasPrefix(position, "Recorded") {
+			return r.intended() != ""
+		}
+		return r.entry().State != cephupgrade.Settled
+	})
 	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:16" })
 	r.step()
 	r.until("the rest", 5*time.Minute, r.settled("16"))

@@ -17,6 +17,7 @@ import (
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	simulated "github.com/detent-dev/detent/simulator/ceph"
 )
 
 // TestKindAdoptsAnImageSetByHand replaces no daemon again that an administrator changed to the wanted version while the operator did not run.
@@ -262,7 +263,7 @@ func TestKindRepairsOnTheReleaseThatMayHaveStarted(t *testing.T) {
 	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
 	r.until("the record", 5*time.Minute, func() bool {
 		one := r.record().Daemons["mon.c"]
-		return one.Newest.Major == 18 && one.Version.Major == 16
+		return one.Intent.Version.Major == 18 && one.Version.Major == 16
 	})
 	r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{lifecycle.PauseAnnotation: "true"} })
 	r.delete("rook-ceph-mon-c")
@@ -270,5 +271,43 @@ func TestKindRepairsOnTheReleaseThatMayHaveStarted(t *testing.T) {
 	r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-mon-c"}, d))
 	if diff := cmp.Diff(r.record().Images["ceph:18"].Reference, d.Spec.Template.Spec.Containers[0].Image); diff != "" {
 		t.Errorf("image (-want +got):\n%s", diff)
+	}
+}
+
+// TestKindStartsNoReleaseThatWasWithdrawn goes back to the release of the daemons when the first start on another one is recorded and not
+// written yet: nothing was started, and a Deployment that is lost later is created on what it ran.
+func TestKindStartsNoReleaseThatWasWithdrawn(t *testing.T) {
+	for name, withdraw := range map[string]func(r *rig){
+		"the spec goes back":                          func(*rig) {},
+		"the spec goes back after the operator ended": func(r *rig) { r.restart() },
+		"the spec goes back while the cluster is unhealthy": func(r *rig) {
+			r.ceph.Do(func(c *simulated.Cluster) {
+				c.Raise(cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr})
+			})
+			for range 20 {
+				r.step()
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+			intended := ""
+			r.until("the record", 5*time.Minute, func() bool {
+				intended = r.intended()
+				return intended != ""
+			})
+			withdraw(r)
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:16" })
+			r.ceph.Do(func(c *simulated.Cluster) { c.Clear("TEST_BOOM") })
+			r.until("the rest", 5*time.Minute, func() bool { return r.settled("16")() && r.intended() == "" })
+			r.delete("rook-ceph-" + strings.ReplaceAll(intended, ".", "-"))
+			r.until("the repair", 5*time.Minute, r.settled("16"))
+			for _, s := range r.world.Started {
+				if s.Version.Major != 16 {
+					t.Errorf("%s was started on %s", s.Daemon, s.Version)
+				}
+			}
+		})
 	}
 }

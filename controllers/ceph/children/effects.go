@@ -7,7 +7,6 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
-	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
@@ -51,13 +50,14 @@ func (r *Reconciler) Replace(ctx context.Context, c *cephv1.Cluster, s *observat
 	} else if set := s.ByHand(name); set != "" {
 		one.Image, one.Reference = set, set
 	}
+	one.Newest = s.Newest(name)
 	if !one.Version.IsZero() && one.Version.Major < one.Newest.Major {
 		return fmt.Errorf("replacing %s: it was started on %s, and its data cannot be used by %s: set spec.cephVersion.image to an image of %s or later", name, one.Newest, one.Version, one.Newest)
 	}
 	if err := t.pulled(ctx, name, have, one.Reference); err != nil {
 		return err
 	}
-	if err := t.started(ctx, name, one.Version); err != nil {
+	if err := t.intend(ctx, name, have, one.Version); err != nil {
 		return err
 	}
 	declared, known := s.Find(name)
@@ -109,18 +109,6 @@ func (t *scope) pulled(ctx context.Context, name ceph.Daemon, have *appsv1.Deplo
 		delay = ": " + delay
 	}
 	return fmt.Errorf("replacing %s: the node %s pulls the image %s first%s: %w", name, node, image, delay, lifecycle.ErrWait)
-}
-
-// started records the newest version that a daemon may have been started on, if it is newer than the recorded one.
-func (t *scope) started(ctx context.Context, name ceph.Daemon, version versions.Version) error {
-	next := t.next()
-	one := next.Daemons[name.String()]
-	if version.Compare(one.Newest) <= 0 {
-		return nil
-	}
-	one.Newest = version
-	next.Daemons[name.String()] = one
-	return t.store(ctx, next)
 }
 
 // Scale stops the daemon, or starts it on what it was launched with.

@@ -116,7 +116,7 @@ func (t *scope) detected(next *record.Record) {
 	}
 	maps.DeleteFunc(next.Images, func(name string, i record.Image) bool {
 		used := func(d record.Daemon) bool {
-			return d.Image == name || d.Reference == i.Reference || !i.Version.IsZero() && d.Newest.Same(i.Version) // see last
+			return d.Image == name || d.Reference == i.Reference || !i.Version.IsZero() && (d.Newest.Same(i.Version) || d.Intent.Version.Same(i.Version)) // see last
 		}
 		return !slices.Contains(names, name) && !slices.ContainsFunc(slices.Collect(maps.Values(next.Daemons)), used)
 	})
@@ -210,6 +210,9 @@ func (t *scope) adopt(next *record.Record) {
 		}
 		if d.Version.Compare(d.Newest) > 0 || !t.snapshot.Founded() { // see before_quorum.go
 			d.Newest = d.Version
+		}
+		if d.Intent.Version.Compare(d.Newest) <= 0 {
+			d.Intent = record.Intent{}
 		}
 		next.Daemons[name.String()] = d
 	}

@@ -63,6 +63,7 @@ func (t *scope) repairOne(ctx context.Context, declared daemons.Daemon) error {
 // started on. Its Deployment may be lost before what an effect wrote there is recorded, and an older release can destroy newer data.
 func (t *scope) last(name ceph.Daemon) (record.Daemon, error) {
 	one := t.snapshot.Record.Daemons[name.String()]
+	one.Newest = t.snapshot.Newest(name)
 	switch {
 	case one.ByHand != "":
 		one.Image, one.Reference = one.ByHand, one.ByHand

@@ -115,10 +115,7 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 		}
 		declared, _ := s.Find(name)
 		runs := s.Runs(name)
-		d := cephupgrade.Daemon{Name: name, Filesystem: declared.Filesystem, Image: runs.Image, Launched: runs.Version, Newest: recorded.Newest}
-		if annotated, err := versions.ParseNumber(have.Annotations[render.NewestVersion]); err == nil && annotated.Compare(d.Newest) > 0 {
-			d.Newest = annotated
-		}
+		d := cephupgrade.Daemon{Name: name, Filesystem: declared.Filesystem, Image: runs.Image, Launched: runs.Version, Newest: s.Newest(name)}
 		d.Stopped = have.Spec.Replicas != nil && *have.Spec.Replicas == 0
 		d.Outdated = s.Outdated[name]
 		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, have) {

@@ -42,8 +42,16 @@ func progressing(c *cephv1.Cluster, now time.Time) bool {
 // Resting reports whether the upgrade has stopped, so that nothing is changed for its time. The conditions do not say it: an upgrade beyond a
 // deadline is not shown as Reconciling.
 func Resting(c *cephv1.Cluster) bool {
+	return cephupgrade.Resting(State(c))
+}
+
+// State returns the state of the upgrade, empty before it has one.
+func State(c *cephv1.Cluster) string {
 	at := slices.IndexFunc(c.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool { return e.Name == LifecycleUpgrade })
-	return at >= 0 && cephupgrade.Resting(c.Status.Lifecycles[at].State)
+	if at < 0 {
+		return ""
+	}
+	return c.Status.Lifecycles[at].State
 }
 
 // untilCephShows are the states that end when Ceph shows something.

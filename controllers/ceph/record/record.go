@@ -39,6 +39,8 @@ type Daemon struct {
 	// Version of the image, and Newest that the daemon was ever started on.
 	Version versions.Version `json:"version,omitzero"`
 	Newest  versions.Version `json:"newest,omitzero"`
+	// Intent is a start that was about to be made; zero without one.
+	Intent Intent `json:"intent,omitzero"`
 	// ByHand is the image that an administrator set in its Deployment, while its version is not known.
 	ByHand string `json:"byHand,omitempty"`
 	// Node and Address of a monitor. Directory is its parent directory there, below that of the spec; empty for that of earlier releases,
@@ -58,6 +60,17 @@ type Daemon struct {
 	Authorized bool `json:"authorized,omitempty"`
 	// Absent is since when the OSD map has lacked the OSD, which it had before; zero while it has the OSD.
 	Absent time.Time `json:"absent,omitzero"`
+}
+
+// Intent is the change of a Deployment that is about to be written. It is recorded first, since the Deployment may be lost as soon as it was
+// changed: the daemon counts as started on the version, unless its Deployment shows that it was not.
+type Intent struct {
+	// Version that the daemon is to start on.
+	Version versions.Version `json:"version,omitzero"`
+	// Deployment is the UID of the Deployment. Its Generation changes with each change of its spec, and its ResourceVersion with each write.
+	Deployment      string `json:"deployment,omitempty"`
+	Generation      int64  `json:"generation,omitempty"`
+	ResourceVersion string `json:"resourceVersion,omitempty"`
 }
 
 // Removed is an OSD that was removed from Ceph.

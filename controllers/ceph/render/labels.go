@@ -29,6 +29,8 @@ const (
 	Revision = "detent.dev/revision"
 	// NewestVersion on a Deployment is the newest version that the daemon was ever started on.
 	NewestVersion = "detent.dev/newest-version"
+	// Withdrawn on a Deployment is the resourceVersion that it had when a change was recorded that is made no more.
+	Withdrawn = "detent.dev/withdrawn-change-of"
 
 	labelApp       = "app"
 	labelManagedBy = "app.kubernetes.io/managed-by"
