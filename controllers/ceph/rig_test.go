@@ -61,6 +61,8 @@ type rig struct {
 	kind       ceph.Kind
 	// exec runs a command in a pod, in place of a command without a pod; nil for none.
 	exec func(ctx context.Context, command []string, in io.Reader, out, errs io.Writer) error
+	// wrap changes the system that commands are sent to; nil for none.
+	wrap func(connection.System) connection.System
 	// keysFrom are the monitors that were asked about keys.
 	keysFrom []cephclient.Daemon
 	// again are the delays after which questions asked for another reconcile.
@@ -120,13 +122,16 @@ func (r *rig) restart() {
 	r.t.Helper()
 	table, err := versions.Embedded()
 	r.must(err)
-	system := recorded{rig: r, System: &connection.Direct{Protocol: connection.NewProtocol(func(e connection.Endpoint) (cephclient.Runner, func(), error) {
+	var system connection.System = recorded{rig: r, System: &connection.Direct{Protocol: connection.NewProtocol(func(e connection.Endpoint) (cephclient.Runner, func(), error) {
 		r.keysFrom = append(r.keysFrom, e.KeysFrom)
 		if r.exec != nil {
 			return &cli.Pod{Exec: r.exec, Conf: render.ToolsConf, Name: keys.Admin, Keyring: render.ToolsKeyring}, func() {}, nil
 		}
 		return r.ceph, func() {}, nil
 	})}}
+	if r.wrap != nil {
+		system = r.wrap(system)
+	}
 	collector := &observation.Collector{Table: table, System: system, Live: r.client}
 	r.kind, err = ceph.NewKind(collector, &children.Reconciler{
 		Live: r.client, Sender: &connection.Sender{System: system}, Random: rand.Reader, Tools: r.exec != nil,

@@ -37,6 +37,8 @@ type Facts struct {
 	IgnoreHealth string
 	// Attempt in progress; nil without one.
 	Attempt *lifecyclev1.Attempt
+	// Command is the last command that this process sent to Ceph.
+	Command Command
 
 	Cluster transitions.Fact[Cluster]     `need:"cluster"`
 	Health  transitions.Fact[ceph.Health] `need:"health"`
@@ -48,6 +50,19 @@ type Facts struct {
 	Memory transitions.Fact[Memory]           `need:"keys"`
 	// Orphans are the sessions at the metadata server in Data whose client's pod is gone. They would delay its successor.
 	Orphans transitions.Fact[[]int64] `need:"sessions"`
+}
+
+// Command is a command that may change what is read.
+type Command struct {
+	// UnderWay is true while it has no outcome.
+	UnderWay bool
+	// Ended is when it ended; zero while it is under way, or if none was sent.
+	Ended time.Time
+}
+
+// commanded reports whether a command may have an effect that the maps and the memory do not show.
+func (f *Facts) commanded() bool {
+	return f.Command.UnderWay || f.Cluster.At().Before(f.Command.Ended) || f.Memory.At().Before(f.Command.Ended)
 }
 
 // Daemon is a daemon as its Deployment shows it.

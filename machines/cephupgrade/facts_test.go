@@ -284,3 +284,12 @@ func goes(name, state string, f cu.Facts, event, to string) row {
 func stays(name, state string, f cu.Facts, waiting ...string) row {
 	return row{Name: name, State: state, Facts: f, Want: want{WaitingFor: waiting}}
 }
+
+// commanding is a command that is under way, or ended some time after the reading.
+func commanding(underWay bool, after time.Duration) change {
+	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+		if f.Command.UnderWay = underWay; !underWay {
+			f.Command.Ended = f.Cluster.At().Add(after)
+		}
+	}
+}

@@ -154,7 +154,7 @@ func turns(name, doc string, to turn) guard {
 		if p.turn != to {
 			return transitions.Deny(p.text)
 		}
-		return transitions.If(len(f.leftovers(c, m, p)) == 0, "what an earlier daemon needed is being restored")
+		return f.restored(c, m, p)
 	})
 }
 
@@ -170,8 +170,9 @@ var selected = &machines.Choice[Facts, Data]{
 		switch {
 		case p.turn != replace:
 			return transitions.Deny(p.text), d
-		case len(f.leftovers(&c, &m, p)) > 0:
-			return transitions.Deny("what an earlier daemon needed is being restored"), d
+		}
+		if v := f.restored(&c, &m, p); v.Answer != transitions.Yes {
+			return v, d
 		}
 		return transitions.Allow(), Data{Step: p.step}
 	},
@@ -337,11 +338,28 @@ var upgradedOSDs = mapped("osds-upgraded", "every OSD of the map runs the releas
 	return transitions.If(p.turn == require, p.text)
 })
 
-// at returns a guard for the turn in which a Hold stays.
+// restored says whether nothing is left of what an earlier daemon needed. While a command is under way, or ended after what was read, something
+// may be left that the reading does not show.
+func (f *Facts) restored(c *Cluster, m *Memory, p plan) transitions.Verdict {
+	switch {
+	case f.commanded():
+		return transitions.Deny("the effect of the last command is not known yet")
+	case len(f.leftovers(c, m, p)) > 0:
+		return transitions.Deny("what an earlier daemon needed is being restored")
+	}
+	return transitions.Allow()
+}
+
+// kept leads out of a Hold in which something is left, such as a flag that was set after its entry by a command from before.
+var kept = mapped("something-kept", "something is left of what an earlier daemon needed", "something to restore", func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {
+	return transitions.If(len(f.leftovers(c, m, f.next(c, m))) > 0, "nothing is left of an earlier daemon")
+})
+
+// at returns a guard for the turn in which a Hold stays. It does not stay while something is left of what an earlier daemon needed.
 func at(name, doc string, stays turn) guard {
 	return mapped(name, doc, doc, func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {
 		p := f.next(c, m)
-		return transitions.Verdict{Answer: transitions.If(p.turn == stays, "").Answer, Observed: p.text}
+		return transitions.Verdict{Answer: transitions.If(p.turn == stays && len(f.leftovers(c, m, p)) == 0, "").Answer, Observed: p.text}
 	})
 }
 

@@ -103,8 +103,11 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "refused", From: Preflight, To: Refusing, When: not(acceptable, "a spec that is refused"), Doc: "the spec asks for what is not possible"},
 			{Event: "held", From: Preflight, To: PolicyRemoved, When: not(consistent, "daemons that contradict the spec"), Doc: "daemons have changed already, and the spec neither finishes the change nor keeps it"},
 
-			{Event: "corrected", From: Refusing, To: Preflight, When: acceptable, Awaited: true, Doc: "the reason of the refusal is gone"},
-			{Event: "corrected", From: PolicyRemoved, To: Preflight, When: consistent, Awaited: true, Doc: "the spec agrees with the daemons"},
+			{Event: "corrected", From: Refusing, To: Preflight, When: acceptable, Awaited: true, Outranks: true, Doc: "the reason of the refusal is gone"},
+			{Event: "corrected", From: PolicyRemoved, To: Preflight, When: consistent, Awaited: true, Outranks: true, Doc: "the spec agrees with the daemons"},
+
+			{Event: "something-kept", From: Refusing, To: SelectingDaemon, When: kept, Doc: "a flag, settings or a stopped standby are left of an earlier daemon"},
+			{Event: "something-kept", From: PolicyRemoved, To: SelectingDaemon, When: kept, Doc: "a flag, settings or a stopped standby are left of an earlier daemon"},
 
 			{Event: "recorded", From: RecordingHealth, To: SelectingDaemon, When: recorded, Awaited: true},
 
@@ -133,8 +136,8 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 
 			{Event: "required", From: RequiringRelease, To: SelectingDaemon, When: required, Awaited: true},
 
-			{Event: "revived", From: DeadOSD, To: Preflight, When: not(stuck, "no dead OSD"), Awaited: true, Doc: "the OSD is back or was removed"},
-			{Event: "go-on", From: AwaitingAdmin, To: Preflight, When: not(resting, "more to do"), Awaited: true, Doc: "the spec asks for more, or a daemon differs"},
+			{Event: "revived", From: DeadOSD, To: Preflight, When: not(stuck, "no dead OSD"), Awaited: true, Doc: "the OSD is back or was removed, or something is left of an earlier daemon"},
+			{Event: "go-on", From: AwaitingAdmin, To: Preflight, When: not(resting, "more to do"), Awaited: true, Doc: "the spec asks for more, a daemon differs, or something is left of an earlier daemon"},
 		},
 		Needs: []machines.Need{
 			{Name: NeedCluster, Doc: "the quorum, the OSD map, the placement groups, the managers, the filesystems and the metadata of the daemons, in one reading (ceph)"},

@@ -46,6 +46,12 @@ func resting() []row {
 		goes("policy removed: corrected", cu.PolicyRemoved, with(), "corrected", cu.Preflight),
 		stays("policy removed: the cluster is silent", cu.PolicyRemoved, with(mapsSilent), "spec-consistent"),
 
+		goes("refused: a flag is left", cu.Refusing, with(refused, ours), "something-kept", cu.SelectingDaemon),
+		goes("refused: settings are left", cu.Refusing, with(refused, settings), "something-kept", cu.SelectingDaemon),
+		goes("refused: a stopped standby is left", cu.Refusing, with(refused, halted(mdsB)), "something-kept", cu.SelectingDaemon),
+		stays("refused: a filesystem of several versions stays reduced", cu.Refusing, with(refused, settings, old(mdsB)), "spec-acceptable"),
+		goes("policy removed: a flag is left", cu.PolicyRemoved, with(removed, ours, noOut), "something-kept", cu.SelectingDaemon),
+
 		{Name: "recording: the codes are stored", State: cu.RecordingHealth, Facts: with(old(monB), unrecorded, raised("MON_DISK_LOW")), Want: want{WaitingFor: []string{"attempt-recorded"}, Effects: []cu.Effect{{Verb: cu.Record, Upgrade: cu.Upgrade{Attempt: "5f2c91a0", Toward: v18, Codes: []string{"MON_DISK_LOW"}, Named: []string{"ceph:v18"}}}}}},
 		{Name: "recording: what was raised before the first daemon changed stays", State: cu.RecordingHealth, Facts: with(old(monB), earlier(v18), raised("TEST_LATER")), Want: want{WaitingFor: []string{"attempt-recorded"}, Effects: []cu.Effect{{Verb: cu.Record, Upgrade: cu.Upgrade{Attempt: "5f2c91a0", Toward: v18, Codes: []string{"TEST_BEFORE"}, Named: []string{"ceph:v18"}}}}}},
 		{Name: "recording: an earlier attempt changed to another version", State: cu.RecordingHealth, Facts: with(old(monB), earlier(v16), raised("TEST_LATER")), Want: want{WaitingFor: []string{"attempt-recorded"}, Effects: []cu.Effect{{Verb: cu.Record, Upgrade: cu.Upgrade{Attempt: "5f2c91a0", Toward: v18, Codes: []string{"TEST_LATER"}, Named: []string{"ceph:v18"}}}}}},
@@ -56,9 +62,11 @@ func resting() []row {
 
 		goes("dead OSD: it is back", cu.DeadOSD, with(old(osd0)), "revived", cu.Preflight),
 		stays("dead OSD: still", cu.DeadOSD, with(old(osd0), down(true)), "not(osd-stuck)"),
+		goes("dead OSD: a flag is left", cu.DeadOSD, with(old(osd0), down(true), ours, noOut), "revived", cu.Preflight),
 		stays("dead OSD: the cluster is silent", cu.DeadOSD, with(mapsSilent), "not(osd-stuck)"),
 		stays("awaiting an admin: still", cu.AwaitingAdmin, with(onlyMonitors), "not(policy-satisfied)"),
 		goes("awaiting an admin: more is asked for", cu.AwaitingAdmin, with(old(mdsB)), "go-on", cu.Preflight),
+		goes("awaiting an admin: a flag is left", cu.AwaitingAdmin, with(onlyMonitors, ours, noOut), "go-on", cu.Preflight),
 		stays("awaiting an admin: the cluster is silent", cu.AwaitingAdmin, with(mapsSilent), "not(policy-satisfied)"),
 
 		{Name: "no persisted state: nothing is held", Facts: with(old(monB)), Want: want{Event: machines.EventInferred, To: cu.Settled}},
@@ -139,6 +147,11 @@ func selecting() []row {
 		goes("selecting: the release is due before the gateways", s, with(unrequired, old(rgw)), "osds-upgraded", cu.RequiringRelease),
 		goes("selecting: the policy is satisfied", s, with(onlyMonitors), "policy-done", cu.AwaitingAdmin),
 		goes("selecting: everything is done", s, with(), "upgraded", cu.Settled),
+		restores("a command is under way", with(commanding(true, 0))),
+		restores("a command is under way, and the policy is satisfied", with(onlyMonitors, commanding(true, 0))),
+		restores("a command is under way, and the spec is refused", with(refused, commanding(true, 0))),
+		restores("a command ended after the reading", with(old(monB), commanding(false, time.Second))),
+		picks("the reading shows the effect of the last command", with(old(monB), commanding(false, -time.Second)), replaces(monB)),
 	}
 }
 

@@ -30,6 +30,9 @@ const (
 // that do not start answer nothing.
 func Upgrade(c *cephv1.Cluster, s *observation.Snapshot, o machines.ObserveOptions) cephupgrade.Facts {
 	f := cephupgrade.Facts{Spec: Spec(c, s), IgnoreHealth: c.Annotations[IgnoreHealth], Attempt: o.Attempt}
+	if s.InFlight.Sent {
+		f.Command = cephupgrade.Command{UnderWay: s.InFlight.Ended.IsZero(), Ended: s.InFlight.Ended}
+	}
 	founded := s.Founded()
 	if founded {
 		f.Daemons = Daemons(s)

@@ -26,6 +26,7 @@ func (o *Collector) ask(ctx context.Context, s *Snapshot, request lifecycle.Obse
 		s.keyless()
 		return
 	}
+	s.InFlight = o.System.InFlight(s.Endpoint, connection.Lifecycle)
 	var queries []connection.Query
 	for _, need := range request.Needs {
 		q := connection.Question{Need: need}
@@ -49,7 +50,7 @@ func (o *Collector) ask(ctx context.Context, s *Snapshot, request lifecycle.Obse
 // query returns how a question is asked now.
 func (o *Collector) query(s *Snapshot, q connection.Question, request lifecycle.ObserveRequest) connection.Query {
 	query := connection.Query{Question: q, MaxAge: request.MaxAge(q.Need)}
-	external.RefreshSooner(o.System.InFlight(s.Endpoint, connection.Lifecycle), &query, request.Now)
+	external.RefreshSooner(s.InFlight, &query, request.Now)
 	if s.Progressing && (query.Renew == 0 || query.Renew > renewSoon) {
 		query.Renew = renewSoon
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/runtime/external"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -53,6 +54,8 @@ type Snapshot struct {
 	Endpoint connection.Endpoint
 	// Selected is the daemon that the upgrade has selected.
 	Selected ceph.Daemon
+	// InFlight are the commands whose effect the readings may not show.
+	InFlight external.InFlight
 	// Progressing means that the upgrade has just begun to wait for Ceph: answers are read again sooner.
 	Progressing bool
 
