@@ -170,6 +170,7 @@ func (f *Facts) decide(c *Cluster, m *Memory) decision.Decision {
 		one := decision.Daemon{Name: d.Name, Filesystem: d.Filesystem, Runs: c.runs(d), Newest: d.Newest, Outdated: d.Outdated}
 		m, reported := c.metadata(d.Name)
 		one.Unversioned = reported && m.Unversioned
+		one.Development = one.Unversioned || d.Image != "" && d.Launched.IsZero()
 		s.Daemons = append(s.Daemons, one)
 	}
 	return decision.Decide(s)

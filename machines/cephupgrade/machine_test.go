@@ -9,6 +9,7 @@ import (
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/machines"
 	cu "github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
 	"github.com/detent-dev/detent/machines/machinetest"
 )
 
@@ -34,6 +35,12 @@ func resting() []row {
 		goes("preflight: refused", cu.Preflight, with(refused), "refused", cu.Refusing),
 		goes("preflight: the policy was removed", cu.Preflight, with(removed), "held", cu.PolicyRemoved),
 		goes("preflight: the version was removed half way", cu.Preflight, with(old(monB), unnamed), "held", cu.PolicyRemoved),
+		goes("preflight: a development build is left for a release", cu.Preflight, with(development(monB), func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+			f.Spec.Wanted = decision.Image{Name: "ceph:v18", Detected: true, Version: v18}
+		}), "refused", cu.Refusing),
+		goes("preflight: so is one that never reported itself", cu.Preflight, with(func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+			daemon(f, monB).Image, daemon(f, monB).Launched = "ceph:dev", versions.Version{}
+		}), "refused", cu.Refusing),
 		goes("preflight: the change was withdrawn", cu.Preflight, with(), "nothing-due", cu.Settled),
 		goes("preflight: permitted", cu.Preflight, with(old(monB)), "permitted", cu.RecordingHealth),
 		stays("preflight: the cluster is silent", cu.Preflight, with(mapsSilent), "change-permitted"),

@@ -15,7 +15,7 @@ import (
 // also applies if daemons are replaced for another reason.
 func Decide(s Situation) Decision {
 	d := Decision{Outcome: Permitted}
-	for _, rule := range []func(*Situation, *Decision) bool{images, components, targets, uniform, moved, permitted, retargeted, ordered, gap, released, survival} {
+	for _, rule := range []func(*Situation, *Decision) bool{images, components, targets, uniform, moved, developed, permitted, retargeted, ordered, gap, released, survival} {
 		if !rule(&s, &d) {
 			d.Targets = nil
 			return d
@@ -229,6 +229,29 @@ func started(s *Situation, d *Decision) bool {
 		return true
 	}
 	return d.end(Refused, Downgrade, "%s were started on %s: their data cannot be used by an older release. Set spec.cephVersion.image to an image of %s or later", cut(names), s.Table.Describe(newest), newest)
+}
+
+// developed: no daemon with data leaves a development build for a release, unless that is accepted. Which data the build has written is not
+// known, and a release may be older than it. A gateway has none.
+func developed(s *Situation, d *Decision) bool {
+	var names []string
+	var to versions.Version
+	for _, m := range s.Daemons {
+		target, moves := d.Targets[m.Name.Type]
+		if !moves || !m.Development || target.Version.IsZero() || m.Name.Type == ceph.TypeRGW {
+			continue
+		}
+		if target.AllowUnsupported {
+			d.warnOnce(UnsupportedAccepted, "Ceph is changed from a development build to "+s.Table.Describe(target.Version)+": whether that can use its data is not known")
+			continue
+		}
+		names, to = append(names, m.Name.String()), target.Version
+	}
+	if len(names) == 0 {
+		return true
+	}
+	return d.end(Refused, Unversioned, "%s run a development build that reports no version: whether %s can use their data is not known. To stay on the build, set spec.cephVersion.image to it. To change to %s anyway, set allowUnsupported to true",
+		cut(names), s.Table.Describe(to), to)
 }
 
 // permitted: the versions that daemons change to may run.

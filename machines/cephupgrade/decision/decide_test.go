@@ -97,6 +97,17 @@ func accepts(types ...ceph.Type) func(*decision.Situation) {
 
 func unsupported(s *decision.Situation) { s.Wanted.AllowUnsupported = true }
 
+// developing has daemons run a development build, by their types.
+func developing(types ...string) func(*decision.Situation) {
+	return func(s *decision.Situation) {
+		for i := range s.Daemons {
+			if d := &s.Daemons[i]; slices.Contains(types, string(d.Name.Type)) {
+				d.Runs, d.Unversioned, d.Development = versions.Version{}, true, true
+			}
+		}
+	}
+}
+
 // unnamed removes the version of the cluster.
 func unnamed(s *decision.Situation) { s.Wanted = decision.Image{} }
 
@@ -233,6 +244,11 @@ func TestDecide(t *testing.T) {
 			s.Wanted.Version, s.Daemons[1].Runs, s.Daemons[1].Unversioned = versions.Version{}, versions.Version{}, true
 		}), unsupported), "mon , mgr , osd , rgw , mds , UnsupportedAccepted"},
 		"a monitor of three never started, and a development build is wanted": {cluster("18.2.7", "18.2.7", on("", "mon.b"), change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} }), unsupported), "Refused OutageNotAccepted"},
+		"from a development build to a release":                               {cluster("18.2.7", "18.2.7", developing("mon", "mgr", "osd", "rgw", "mds")), "Refused UnversionedBuild"},
+		"from a development build to a release, accepted":                     {cluster("18.2.7", "18.2.7", developing("mon", "mgr", "osd", "rgw", "mds"), unsupported), all18 + ", UnsupportedAccepted"},
+		"the OSDs from a development build to a release":                      {cluster("18.2.7", "18.2.7", developing("osd")), "Refused UnversionedBuild"},
+		"the OSDs to a release, accepted":                                     {cluster("18.2.7", "18.2.7", developing("osd"), unsupported), all18 + ", UnsupportedAccepted"},
+		"a gateway from a development build to a release":                     {cluster("18.2.7", "18.2.7", developing("rgw")), all18},
 		"a development build, accepted":                                       {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} }), unsupported), "mon , mgr , osd , rgw , mds , UnsupportedAccepted"},
 	}
 	for name, c := range cases {

@@ -77,6 +77,8 @@ type Daemon struct {
 	Runs versions.Version
 	// Unversioned means that it runs a development build without a version.
 	Unversioned bool
+	// Development means that it runs such a build, or was launched on one and has not reported itself since.
+	Development bool
 	// Newest is the newest version that it was ever started on, by its record; zero if it never started.
 	Newest versions.Version
 	// Outdated is true if its pod differs from the desired one for another reason than the version.
