@@ -245,10 +245,27 @@ func versionSettled(c *cephv1.Cluster, spec *decision.Situation) metav1.Conditio
 	switch v := c.Status.Version; {
 	case v == nil:
 		out.Reason, out.Message = "NotLaunched", "no daemon has reported its version yet"
-	case spec.Wanted.Name != "" && v.Version != shown(spec.Wanted.Version):
-		out.Message = "a daemon runs " + v.Version
 	default:
-		out.Status, out.Reason = metav1.ConditionTrue, "Settled"
+		if out.Message = unsettled(c, spec); out.Message == "" {
+			out.Status, out.Reason = metav1.ConditionTrue, "Settled"
+		}
 	}
 	return out
+}
+
+// unsettled says which daemons run another version than the spec, or its policy, asks for; empty if none does.
+func unsettled(c *cephv1.Cluster, spec *decision.Situation) string {
+	decided := decision.Decide(*spec) // of the images alone: which type changes to what
+	if decided.Outcome != decision.Permitted {
+		return "the spec does not say yet what the daemons are to run"
+	}
+	for _, one := range report(c).Components {
+		target, moves := decided.Targets[ceph.Type(one.Type)]
+		for _, v := range one.Versions {
+			if moves && v != shown(target.Version) {
+				return fmt.Sprintf("a daemon of the type %s runs %s", one.Type, v)
+			}
+		}
+	}
+	return ""
 }

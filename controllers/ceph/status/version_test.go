@@ -64,3 +64,43 @@ func TestProjectShowsVersions(t *testing.T) {
 		})
 	}
 }
+
+// TestProjectSettlesWithAPolicy compares each type of daemons with what the policy says of it.
+func TestProjectSettlesWithAPolicy(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	table, err := versions.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v16, v18 := versions.Version{Major: 16, Minor: 2, Patch: 15}, versions.Version{Major: 18, Minor: 2, Patch: 7}
+	for name, tc := range map[string]struct {
+		components []cephv1.Component
+		mon, mgr   versions.Version
+		want       string
+	}{
+		"every type of the cluster":          {[]cephv1.Component{"mon", "mgr", "osd"}, v18, v18, "True"},
+		"a manager is behind the policy":     {[]cephv1.Component{"mon", "mgr", "osd"}, v18, v16, "False"},
+		"the managers are not in the policy": {[]cephv1.Component{"mon"}, v18, v16, "True"},
+		"a manager is ahead of the spec":     {[]cephv1.Component{"mon"}, v18, v18, "False"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mon, mgr := ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMgr, ID: "a"}
+			s := &observation.Snapshot{
+				Now: noon, Table: table, Cluster: transitions.Known(cephupgrade.Cluster{Metadata: []ceph.Metadata{{Daemon: mon, Version: tc.mon}, {Daemon: mgr, Version: tc.mgr}}}, noon),
+				Health: transitions.Known(ceph.Health{Status: ceph.HealthOK}, noon), Memory: transitions.Known(cephupgrade.Memory{}, noon),
+				Record: &record.Record{
+					Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:a", Version: tc.mon}, "mgr.a": {Reference: "ceph:a", Version: tc.mgr}},
+					Images:  map[string]record.Image{"ceph:16": {Reference: "ceph:16", Version: v16}, "ceph:18": {Reference: "ceph:18", Version: v18}},
+				},
+			}
+			c := &cephv1.Cluster{Spec: cephv1.ClusterSpec{
+				CephVersion:   &cephv1.CephVersion{Image: "ceph:16"},
+				UpgradePolicy: &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: "ceph:18"}, Components: tc.components},
+			}}
+			settled := meta.FindStatusCondition(status.Project(c, s, lifecycle.ProjectRequest{}), status.VersionSettled)
+			if diff := cmp.Diff(tc.want, string(settled.Status)); diff != "" {
+				t.Errorf("%s (-want +got)\n%s", settled.Message, diff)
+			}
+		})
+	}
+}
