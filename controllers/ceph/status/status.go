@@ -135,10 +135,14 @@ func version(c *cephv1.Cluster, s *observation.Snapshot, m *cephupgrade.Cluster)
 	}
 }
 
-// components shows the versions of each type of daemon.
+// components shows the versions of each type of daemon. How many are done stays as it was while it is not known which type changes to what.
 func components(c *cephv1.Cluster, s *observation.Snapshot, m *cephupgrade.Cluster) (out []cephv1.ComponentStatus) {
 	spec := facts.Spec(c, s)
 	decided := decision.Decide(spec) // of the images alone: which type changes to what
+	before := map[cephv1.Component]int32{}
+	for _, one := range report(c).Components {
+		before[one.Type] = one.Done
+	}
 	for _, t := range ceph.Types() {
 		one := cephv1.ComponentStatus{Type: cephv1.Component(t), Versions: []string{}}
 		for _, d := range s.Record.Of(t) {
@@ -154,6 +158,9 @@ func components(c *cephv1.Cluster, s *observation.Snapshot, m *cephupgrade.Clust
 			if target, changes := decided.Targets[t]; !changes || v.Same(target.Version) {
 				one.Done++
 			}
+		}
+		if decided.Outcome != decision.Permitted {
+			one.Done = min(before[one.Type], one.Total)
 		}
 		if one.Total > 0 {
 			slices.Sort(one.Versions)

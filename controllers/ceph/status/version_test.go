@@ -104,3 +104,31 @@ func TestProjectSettlesWithAPolicy(t *testing.T) {
 		})
 	}
 }
+
+// TestProjectKeepsWhatIsDone shows no progress toward a version that is not known yet.
+func TestProjectKeepsWhatIsDone(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	table, err := versions.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v16, v18 := versions.Version{Major: 16, Minor: 2, Patch: 15}, versions.Version{Major: 18, Minor: 2, Patch: 7}
+	a, b := ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMon, ID: "b"}
+	s := &observation.Snapshot{
+		Now: noon, Table: table, Cluster: transitions.Known(cephupgrade.Cluster{Metadata: []ceph.Metadata{{Daemon: a, Version: v18}, {Daemon: b, Version: v16}}}, noon),
+		Health: transitions.Known(ceph.Health{Status: ceph.HealthOK}, noon), Memory: transitions.Known(cephupgrade.Memory{}, noon),
+		Record: &record.Record{
+			Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:18", Version: v18}, "mon.b": {Reference: "ceph:16", Version: v16}},
+			Images:  map[string]record.Image{"ceph:18": {Reference: "ceph:18", Version: v18}},
+		},
+	}
+	c := &cephv1.Cluster{Spec: cephv1.ClusterSpec{CephVersion: &cephv1.CephVersion{Image: "ceph:18"}}}
+	for _, image := range []string{"ceph:18", "ceph:unknown"} {
+		c.Spec.CephVersion.Image = image
+		status.Project(c, s, lifecycle.ProjectRequest{})
+		one := c.Status.Ceph.Components[0]
+		if diff := cmp.Diff([]int32{1, 2}, []int32{one.Done, one.Total}); diff != "" {
+			t.Errorf("%s: done of total (-want +got)\n%s", image, diff)
+		}
+	}
+}
