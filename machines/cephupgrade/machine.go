@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/cephupgrade/decision"
 	"github.com/detent-dev/detent/states"
@@ -180,11 +181,15 @@ func Resting(name string) bool {
 	return slices.ContainsFunc(all, func(s machines.State[Facts, Data, Effect]) bool { return s.Name == name && s.Resting() })
 }
 
-// target names what the spec asks for. An image that the spec writes otherwise is another target.
+// target names what the spec asks for. An image that the spec writes otherwise is another target, and another order of the components is none.
+// A policy that is ignored does not count.
 func (f *Facts) target() string {
 	text := f.Spec.Wanted.Name
-	if p := f.Spec.Policy; p != nil {
-		text += fmt.Sprintf(" with %s for %v", p.Image.Name, p.Components)
+	if p := f.Spec.Policy; p != nil && f.Spec.PolicyApplies() {
+		components := slices.SortedStableFunc(slices.Values(p.Components), func(a, b ceph.Type) int {
+			return slices.Index(ceph.Types(), a) - slices.Index(ceph.Types(), b)
+		})
+		text += fmt.Sprintf(" with %s for %v", p.Image.Name, slices.Compact(components))
 	}
 	return text
 }

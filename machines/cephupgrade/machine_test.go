@@ -298,3 +298,29 @@ func TestDefinitionTransitions(t *testing.T) {
 	}
 	machinetest.Run(t, machine, rows)
 }
+
+// TestTargetOfAPolicy names the same target for the same request.
+func TestTargetOfAPolicy(t *testing.T) {
+	to := func(release int, components ...ceph.Type) cu.Facts {
+		return with(func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+			image := decision.Image{Name: "ceph:policy", Detected: true, Version: versions.Version{Major: release, Minor: 2, Patch: 7}}
+			f.Spec.Policy = &decision.Policy{Image: image, Components: components}
+		})
+	}
+	for name, tc := range map[string]struct {
+		facts cu.Facts
+		want  string
+	}{
+		"in the order of an upgrade": {to(19, ceph.TypeMon, ceph.TypeMgr, ceph.TypeOSD), "ceph:v18 with ceph:policy for [mon mgr osd]"},
+		"in another order":           {to(19, ceph.TypeOSD, ceph.TypeMon, ceph.TypeMgr), "ceph:v18 with ceph:policy for [mon mgr osd]"},
+		"with a repetition":          {to(19, ceph.TypeMgr, ceph.TypeMon, ceph.TypeMgr), "ceph:v18 with ceph:policy for [mon mgr]"},
+		"a policy that is ignored":   {to(18, ceph.TypeMon), "ceph:v18"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			definition := cu.Definition()
+			if got := definition.Target(&tc.facts).To; got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -59,7 +59,7 @@ var required = map[ceph.Type][]ceph.Type{
 
 // components: the list of the policy is closed under the order of an upgrade.
 func components(s *Situation, d *Decision) bool {
-	if !s.policyApplies() {
+	if !s.PolicyApplies() {
 		return true
 	}
 	lacks := map[ceph.Type]bool{}
@@ -80,8 +80,8 @@ func components(s *Situation, d *Decision) bool {
 	return d.end(Refused, ComponentOrder, "spec.upgradePolicy.components has %s without %s: add what is missing, because it must change first", join(s.Policy.Components), join(slices.Collect(maps.Keys(lacks))))
 }
 
-// policyApplies reports whether there is a policy towards another version than that of the whole cluster.
-func (s *Situation) policyApplies() bool {
+// PolicyApplies reports whether there is a policy towards another version than that of the whole cluster.
+func (s *Situation) PolicyApplies() bool {
 	return s.Policy != nil && (s.Wanted.Name == "" || !s.Policy.Image.sameAs(s.Wanted))
 }
 
@@ -109,7 +109,7 @@ func targets(s *Situation, d *Decision) bool {
 	d.Targets = map[ceph.Type]Image{}
 	for _, t := range ceph.Types() {
 		switch {
-		case s.policyApplies() && slices.Contains(s.Policy.Components, t):
+		case s.PolicyApplies() && slices.Contains(s.Policy.Components, t):
 			d.Targets[t] = s.Policy.Image
 		case s.Wanted.Name != "":
 			d.Targets[t] = s.Wanted

@@ -121,7 +121,7 @@ func gap(s *Situation, d *Decision) bool {
 	if d.To.Major-from.Major > maxGap {
 		return d.end(Refused, TooFar, "Ceph cannot be changed from %s to %s at once: the most is two releases. Upgrade to an image of a release in between first", s.Table.Describe(from), s.Table.Describe(d.To))
 	}
-	allow := s.Wanted.AllowUnsupported || s.policyApplies() && s.Policy.Image.AllowUnsupported
+	allow := s.Wanted.AllowUnsupported || s.PolicyApplies() && s.Policy.Image.AllowUnsupported
 	if skipped, ok := s.Table.Next(from.Major, d.To.Major); !ok && !allow {
 		return d.end(Refused, SkippedRelease, "the change from %s to %s skips %s: upgrade to it first. To skip it anyway, set allowUnsupported to true", s.Table.Describe(from), s.Table.Describe(d.To), skipped)
 	}
