@@ -70,8 +70,9 @@ type Daemon struct {
 	Name ceph.Daemon
 	// Filesystem of a metadata server.
 	Filesystem string
-	// Image in its Deployment, as the spec wrote it.
-	Image string
+	// Image in its Deployment, as the spec wrote it, and Reference as its pods use it.
+	Image     string
+	Reference string
 	// Launched is the version of that image; zero for a development build.
 	Launched versions.Version
 	// Newest is the newest version that it was ever started on, by its record.
@@ -167,13 +168,18 @@ func (f *Facts) decide(c *Cluster, m *Memory) decision.Decision {
 	s.Daemons = nil
 	for i := range f.Daemons {
 		d := &f.Daemons[i]
-		one := decision.Daemon{Name: d.Name, Filesystem: d.Filesystem, Runs: c.runs(d), Newest: d.Newest, Outdated: d.Outdated}
+		one := decision.Daemon{Name: d.Name, Filesystem: d.Filesystem, Runs: c.runs(d), Launched: d.launched(), Newest: d.Newest, Outdated: d.Outdated}
 		m, reported := c.metadata(d.Name)
 		one.Unversioned = reported && m.Unversioned
 		one.Development = one.Unversioned || d.Image != "" && d.Launched.IsZero()
 		s.Daemons = append(s.Daemons, one)
 	}
 	return decision.Decide(s)
+}
+
+// launched is the image of its Deployment.
+func (d *Daemon) launched() decision.Image {
+	return decision.Image{Name: d.Image, Reference: d.Reference, Version: d.Launched}
 }
 
 // metadata returns what the daemon reported when it last started, and false if it never did.

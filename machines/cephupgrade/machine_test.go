@@ -107,6 +107,7 @@ func selecting() []row {
 		goes("selecting: another name of the version that runs", s, with(func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.Spec.Wanted.Name = "mirror/ceph:v18" }), "upgraded", cu.Settled),
 		picks("a gateway that is not ready", with(old(rgw), notReady(rgw)), replaces(rgw)),
 		picks("the next daemon after one of a development build", with(development(monB)), replaces(ceph.Daemon{Type: ceph.TypeMon, ID: "c"})),
+		picks("a daemon of another development build", with(development(everyone()...), wantsBuild("ceph:dev2", "")), replaces(monB)),
 		picks("a pod that does not start is replaced by the one that the spec wants now", with(podDiffers(osd0), down(false), podless), replaces(osd0)),
 		picks("also if the spec names no version", with(podDiffers(osd0), down(false), podless, unnamed), replaces(osd0)),
 		picks("a gateway whose pod does not start comes before the rest", with(oldAll, policyTo(ceph.TypeMon, ceph.TypeMgr, ceph.TypeOSD), podDiffers(rgw), notReady(rgw)), replaces(rgw)),

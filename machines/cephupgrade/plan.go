@@ -125,13 +125,21 @@ func (f *Facts) due(c *Cluster, m *Memory) bool {
 // image that it has: another build of the version is how such an image is corrected.
 func (f *Facts) differs(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
 	target, moves := targets[d.Name.Type]
-	return d.Outdated || d.Stopped || moves && (!d.Launched.Same(target.Version) || d.Image != target.Name && !c.started(d))
+	return d.Outdated || d.Stopped || moves && (!d.on(target) || d.Image != target.Name && !c.started(d))
+}
+
+// on reports whether the Deployment of the daemon has the target. Builds without a version are told apart by their images.
+func (d *Daemon) on(target decision.Image) bool {
+	if launched := d.launched(); target.Version.IsZero() && d.Launched.IsZero() {
+		return launched.SameAs(target)
+	}
+	return d.Launched.Same(target.Version)
 }
 
 // moves reports whether the version of the daemon is that of the policy, or that of the spec without one.
 func (f *Facts) moves(d *Daemon, targets map[ceph.Type]decision.Image) bool {
 	target, moves := targets[d.Name.Type]
-	return moves && (!f.partial(targets) || target.Version.Same(f.Spec.Policy.Image.Version))
+	return moves && (!f.partial(targets) || target.SameAs(f.Spec.Policy.Image))
 }
 
 // starting reports whether the daemon was replaced and has not started on its version yet.
@@ -157,7 +165,7 @@ func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all [
 // stays reports whether the daemon is to run the version of its Deployment.
 func stays(d *Daemon, targets map[ceph.Type]decision.Image) bool {
 	target, moves := targets[d.Name.Type]
-	return !moves || d.Launched.Same(target.Version)
+	return !moves || d.on(target)
 }
 
 // follows reports whether the daemons of the types before that of a daemon run the release of its target, or a newer one. Of a development
@@ -212,7 +220,7 @@ func (f *Facts) older(c *Cluster, targets map[ceph.Type]decision.Image) (up, dow
 func (f *Facts) partial(targets map[ceph.Type]decision.Image) bool {
 	for i := range f.Daemons {
 		target, moves := targets[f.Daemons[i].Name.Type]
-		if f.Spec.Policy != nil && !(moves && target.Version.Same(f.Spec.Policy.Image.Version)) {
+		if f.Spec.Policy != nil && !(moves && target.SameAs(f.Spec.Policy.Image)) {
 			return true
 		}
 	}

@@ -95,7 +95,7 @@ func image(s *observation.Snapshot, name string, allowUnsupported bool) decision
 	out := decision.Image{Name: name, AllowUnsupported: allowUnsupported, Delay: s.Delay(name)}
 	found, problem := s.Detected(name)
 	if out.Problem = problem; found != nil {
-		out.Detected, out.Version = true, found.Version
+		out.Detected, out.Version, out.Reference = true, found.Version, found.Reference
 	}
 	return out
 }
@@ -118,7 +118,7 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 		}
 		declared, _ := s.Find(name)
 		runs := s.Runs(name)
-		d := cephupgrade.Daemon{Name: name, Filesystem: declared.Filesystem, Image: runs.Image, Launched: runs.Version, Newest: s.Newest(name)}
+		d := cephupgrade.Daemon{Name: name, Filesystem: declared.Filesystem, Image: runs.Image, Reference: runs.Reference, Launched: runs.Version, Newest: s.Newest(name)}
 		d.Stopped = have.Spec.Replicas != nil && *have.Spec.Replicas == 0
 		d.Outdated = s.Outdated[name]
 		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, have) {
@@ -144,7 +144,7 @@ func setByHand(s *observation.Snapshot, d *cephupgrade.Daemon, image string) {
 		return
 	}
 	if v, reported := Reported(s, d.Name); reported {
-		d.Image, d.Launched = image, v
+		d.Image, d.Reference, d.Launched = image, image, v
 		return
 	}
 	d.ByHand = image

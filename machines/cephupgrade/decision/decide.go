@@ -82,13 +82,13 @@ func components(s *Situation, d *Decision) bool {
 
 // PolicyApplies reports whether there is a policy towards another version than that of the whole cluster.
 func (s *Situation) PolicyApplies() bool {
-	return s.Policy != nil && (s.Wanted.Name == "" || !s.Policy.Image.sameAs(s.Wanted))
+	return s.Policy != nil && (s.Wanted.Name == "" || !s.Policy.Image.SameAs(s.Wanted))
 }
 
-// sameAs compares the detected versions, and the names of builds without a version: two names of one version are the same.
-func (i Image) sameAs(other Image) bool {
+// SameAs compares the detected versions, and the images of builds without a version: two names of one version are the same.
+func (i Image) SameAs(other Image) bool {
 	if i.Version.IsZero() || other.Version.IsZero() {
-		return i.Name == other.Name
+		return i.Version.IsZero() && other.Version.IsZero() && (i.Name == other.Name || i.Reference != "" && i.Reference == other.Reference)
 	}
 	return i.Version.Same(other.Version)
 }
@@ -310,7 +310,7 @@ func survival(s *Situation, d *Decision) bool {
 		if m.Name.Type == ceph.TypeMDS {
 			filesystems[m.Filesystem]++
 		}
-		replaced[m.Name.Type] = replaced[m.Name.Type] || m.Outdated || moves && !m.Runs.Same(target.Version)
+		replaced[m.Name.Type] = replaced[m.Name.Type] || m.Outdated || moves && (!m.Runs.Same(target.Version) || m.Unversioned && m.Launched.Name != "" && !m.Launched.SameAs(target))
 	}
 	if replaced[ceph.TypeMon] && counts[ceph.TypeMon] < 3 {
 		lacks(ceph.TypeMon, "%d monitors have no majority without one", counts[ceph.TypeMon])

@@ -38,6 +38,8 @@ type Image struct {
 	Name string
 	// Default is true if the spec names none and the image of a new cluster was taken from the table.
 	Default bool
+	// Reference as pods use it; empty while the image is not detected. It tells builds apart that report no version.
+	Reference string
 	// AllowUnsupported accepts a release that is not supported.
 	AllowUnsupported bool
 	// Detected is false while the version of the image is not known yet.
@@ -79,6 +81,8 @@ type Daemon struct {
 	Unversioned bool
 	// Development means that it runs such a build, or was launched on one and has not reported itself since.
 	Development bool
+	// Launched is the image of its Deployment.
+	Launched Image
 	// Newest is the newest version that it was ever started on, by its record; zero if it never started.
 	Newest versions.Version
 	// Outdated is true if its pod differs from the desired one for another reason than the version.
