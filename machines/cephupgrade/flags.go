@@ -3,6 +3,7 @@ package cephupgrade
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/detent-dev/detent/clients/ceph"
 )
@@ -39,4 +40,29 @@ func noUp(c *Cluster, osd ceph.Daemon) string {
 		return ""
 	}
 	return keeps("unset-group " + ceph.NoUp + " " + slices.Min(groups))
+}
+
+// stalling are the flags of a cluster that keep placement groups from getting clean.
+func stalling() []string { return []string{"norecover", "nobackfill", "norebalance"} }
+
+// clean reports whether every placement group is clean, and otherwise what was found, with the way out if they do not get clean by themselves.
+func clean(c *Cluster) (bool, string) {
+	is, why := c.PGs.Clean()
+	if is {
+		return true, ""
+	}
+	var flags []string
+	for _, flag := range stalling() {
+		if slices.Contains(c.OSDs.Flags, flag) {
+			flags = append(flags, flag)
+		}
+	}
+	if len(flags) > 0 {
+		why += fmt.Sprintf("; the flags %s keep them so: remove each with ceph osd unset", strings.Join(flags, ", "))
+	}
+	states, _ := c.PGs.Unclean()
+	if slices.ContainsFunc(states, func(s string) bool { return strings.Contains(s, "+inconsistent") }) {
+		why += "; inconsistent ones, which ceph health detail lists, need ceph pg repair"
+	}
+	return false, why
 }

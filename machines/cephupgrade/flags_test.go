@@ -63,21 +63,27 @@ func TestDefinitionFlags(t *testing.T) {
 		data         cu.Data
 		want         string
 	}{
-		"noout of the upgrade":                    {state: health, event: "healthy", facts: with(old(osd0), ours, noOut, raised("OSD_FLAGS")), data: replaces(osd0)},
-		"noout of an admin":                       {state: health, event: "healthy", facts: with(old(osd0), noOut, raised("OSD_FLAGS")), data: replaces(osd0), want: codes},
-		"nodown beside noout of the upgrade":      {state: health, event: "healthy", facts: with(old(osd0), ours, noOut, flag(0, "nodown"), raised("OSD_FLAGS")), data: replaces(osd0), want: codes},
-		"noin of another OSD":                     {state: health, event: "healthy", facts: with(old(osd0), ours, noOut, flag(1, "noin"), raised("OSD_FLAGS")), data: replaces(osd0), want: codes},
-		"noup of another OSD":                     {state: health, event: "healthy", facts: with(old(osd0), flag(1, "noup"), raised("OSD_FLAGS")), data: replaces(osd0), want: codes},
-		"noout of a host":                         {state: health, event: "healthy", facts: with(old(osd0), groupFlag("node-1", "noout"), raised("OSD_FLAGS")), data: replaces(osd0), want: codes},
-		"noup":                                    {state: health, event: "healthy", facts: with(old(osd0), flag(0, "noup"), raised("OSD_FLAGS")), data: replaces(osd0), want: own},
-		"noup of the cluster":                     {state: health, event: "healthy", facts: with(old(osd0), clusterFlag("noup"), raised("OSDMAP_FLAGS")), data: replaces(osd0), want: cluster},
-		"noup of a host":                          {state: health, event: "healthy", facts: with(old(osd0), groupFlag("node-1", "noup"), raised("OSD_FLAGS")), data: replaces(osd0), want: node},
-		"noup of the cluster, and a monitor":      {state: health, event: "healthy", facts: with(old(monB), clusterFlag("noup"), raised("OSDMAP_FLAGS")), data: replaces(monB)},
-		"noout of the cluster":                    {state: health, event: "healthy", facts: with(old(osd0), clusterFlag("noout"), raised("OSDMAP_FLAGS")), data: replaces(osd0)},
-		"the code is let pass":                    {state: health, event: "healthy", facts: with(old(osd0), flag(0, "noup"), raised("OSD_FLAGS"), letsPass("OSD_FLAGS=5f2c91a0")), data: replaces(osd0), want: own},
-		"before Ceph is asked":                    {state: cu.AwaitingOkToStop, event: "ok-to-stop", facts: with(old(osd0), flag(0, "noup")), data: replaces(osd0), want: own},
-		"set while the OSD is replaced":           {state: back, event: "daemon-back", facts: with(down(false), flag(0, "noup")), data: replaces(osd0), want: own},
-		"set, and the OSD is up":                  {state: back, event: "daemon-back", facts: with(flag(0, "noup")), data: replaces(osd0)},
+		"noout of the upgrade":               {state: health, event: "healthy", facts: with(old(osd0), ours, noOut, raised("OSD_FLAGS")), data: replaces(osd0)},
+		"noout of an admin":                  {state: health, event: "healthy", facts: with(old(osd0), noOut, raised("OSD_FLAGS")), data: replaces(osd0), want: codes},
+		"nodown beside noout of the upgrade": {state: health, event: "healthy", facts: with(old(osd0), ours, noOut, flag(0, "nodown"), raised("OSD_FLAGS")), data: replaces(osd0), want: codes},
+		"noin of another OSD":                {state: health, event: "healthy", facts: with(old(osd0), ours, noOut, flag(1, "noin"), raised("OSD_FLAGS")), data: replaces(osd0), want: codes},
+		"noup of another OSD":                {state: health, event: "healthy", facts: with(old(osd0), flag(1, "noup"), raised("OSD_FLAGS")), data: replaces(osd0), want: codes},
+		"noout of a host":                    {state: health, event: "healthy", facts: with(old(osd0), groupFlag("node-1", "noout"), raised("OSD_FLAGS")), data: replaces(osd0), want: codes},
+		"noup":                               {state: health, event: "healthy", facts: with(old(osd0), flag(0, "noup"), raised("OSD_FLAGS")), data: replaces(osd0), want: own},
+		"noup of the cluster":                {state: health, event: "healthy", facts: with(old(osd0), clusterFlag("noup"), raised("OSDMAP_FLAGS")), data: replaces(osd0), want: cluster},
+		"noup of a host":                     {state: health, event: "healthy", facts: with(old(osd0), groupFlag("node-1", "noup"), raised("OSD_FLAGS")), data: replaces(osd0), want: node},
+		"noup of the cluster, and a monitor": {state: health, event: "healthy", facts: with(old(monB), clusterFlag("noup"), raised("OSDMAP_FLAGS")), data: replaces(monB)},
+		"noout of the cluster":               {state: health, event: "healthy", facts: with(old(osd0), clusterFlag("noout"), raised("OSDMAP_FLAGS")), data: replaces(osd0)},
+		"the code is let pass":               {state: health, event: "healthy", facts: with(old(osd0), flag(0, "noup"), raised("OSD_FLAGS"), letsPass("OSD_FLAGS=5f2c91a0")), data: replaces(osd0), want: own},
+		"before Ceph is asked":               {state: cu.AwaitingOkToStop, event: "ok-to-stop", facts: with(old(osd0), flag(0, "noup")), data: replaces(osd0), want: own},
+		"set while the OSD is replaced":      {state: back, event: "daemon-back", facts: with(down(false), flag(0, "noup")), data: replaces(osd0), want: own},
+		"set, and the OSD is up":             {state: back, event: "daemon-back", facts: with(flag(0, "noup")), data: replaces(osd0)},
+		"placement groups are not clean":     {state: back, event: "daemon-back", facts: with(in("active+undersized+degraded")), data: replaces(osd0), want: "placement groups are active+undersized+degraded"},
+		"norecover and norebalance": {state: back, event: "daemon-back", facts: with(in("active+undersized+degraded"), clusterFlag("norecover"), clusterFlag("norebalance")), data: replaces(osd0),
+			want: "placement groups are active+undersized+degraded; the flags norecover, norebalance keep them so: remove each with ceph osd unset"},
+		"nobackfill, and all are clean": {state: back, event: "daemon-back", facts: with(clusterFlag("nobackfill")), data: replaces(osd0)},
+		"inconsistent placement groups": {state: back, event: "daemon-back", facts: with(in("active+clean+inconsistent")), data: replaces(osd0),
+			want: "placement groups are active+clean+inconsistent; inconsistent ones, which ceph health detail lists, need ceph pg repair"},
 		"an OSD that is to be replaced is down":   {state: selecting, event: "daemon-selected", facts: with(old(osd0), down(false), clusterFlag("noup")), want: cluster},
 		"an OSD is down without a flag":           {state: selecting, event: "daemon-selected", facts: with(old(osd0), down(false)), want: "osd.0 does not serve: it is repaired on its version before it is replaced"},
 		"an OSD that was replaced does not serve": {state: back, event: "daemon-back", facts: with(down(false)), data: replaces(osd0), want: "osd.0 does not serve yet"},
@@ -88,6 +94,11 @@ func TestDefinitionFlags(t *testing.T) {
 			}
 		})
 	}
+}
+
+// in has all placement groups in a state.
+func in(state string) change {
+	return func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.PGs.States = map[string]int{state: c.PGs.Total} }
 }
 
 func letsPass(annotation string) change {

@@ -313,7 +313,7 @@ func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
 	case !reports.Same(d.Launched) || f.Self.At().Before(d.StartedAt):
 		return transitions.Deny(d.Name.String() + " reports another version")
 	case d.Name.Type == ceph.TypeOSD && !f.lacks(c, d):
-		return transitions.If(c.PGs.Clean())
+		return transitions.If(clean(c))
 	}
 	return transitions.Allow()
 }
