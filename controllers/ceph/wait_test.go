@@ -2,13 +2,16 @@ package ceph_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/cephtest"
@@ -202,6 +205,14 @@ func TestKindWaits(t *testing.T) {
 			end:   func(r *rig) { r.scale("rook-ceph-rgw-store-a", 1) },
 			state: cephupgrade.ReplacingDaemon, want: "not available: rgw.store.a",
 		},
+		"a gateway whose Deployment is gone and cannot be created": {
+			begin: func(r *rig) {
+				r.deny("rook-ceph-rgw-store-a")
+				r.must(r.client.Delete(context.Background(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "rook-ceph", Name: "rook-ceph-rgw-store-a"}}))
+			},
+			end:   func(r *rig) { r.deny("") },
+			state: cephupgrade.ReplacingDaemon, want: "not available: rgw.store.a",
+		},
 		"an image that does not start": {
 			begin: func(r *rig) {
 				r.world.Broken = func(d cephclient.Daemon, image string) bool {
@@ -312,4 +323,20 @@ func TestKindKeepsAFilesystemReduced(t *testing.T) {
 	}
 	r.ceph.Do(func(c *simulated.Cluster) { c.Clear("TEST_BOOM") })
 	r.until("the rest", 15*time.Minute, func() bool { return r.settled("18")() && active() == 2 })
+}
+
+// deny makes the controller fail to create a Deployment; empty for none.
+func (r *rig) deny(deployment string) {
+	r.t.Helper()
+	base := r.client
+	r.client = interceptor.NewClient(base.(client.WithWatch), interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if _, is := o.(*appsv1.Deployment); is && o.GetName() == deployment {
+				return errors.New("exceeded quota")
+			}
+			return c.Create(ctx, o, opts...)
+		},
+	})
+	r.restart()
+	r.client = base
 }

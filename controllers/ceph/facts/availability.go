@@ -31,6 +31,12 @@ func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availabi
 		}
 		out.Members = append(out.Members, m)
 	}
+	for _, d := range s.Declared {
+		// Its Deployment was lost, and may be impossible to create: a member that is missing here would count as available.
+		if s.Record.Daemons[d.Name.String()].Reference != "" && s.Deployments[d.Name] == nil {
+			out.Members = append(out.Members, lifecycle.Member{Name: d.Name.String(), Serving: transitions.No})
+		}
+	}
 	return out
 }
 
