@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -59,5 +60,37 @@ func TestRepairOfADeletedRecordPermitsNoFormatting(t *testing.T) {
 				t.Errorf("record (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// A copy of a record under another name, such as a backup that a user made before the volume was formatted, is not the record of the
+// node: it would permit formatting again.
+func TestCopyOfARecordIsNotTheRecord(t *testing.T) {
+	r := separate(t)
+	r.registered()
+	r.settle()
+	early := &corev1.ConfigMap{}
+	r.must(r.get(early, record.Name(podBroker)))
+	early.Data[record.KeyFormat] = string(record.FormatAllowed)
+	r.must(r.client.Create(t.Context(), &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: "old-" + early.Name, Namespace: early.Namespace, Labels: early.Labels}, Data: early.Data,
+	}))
+	r.written()
+	r.settle()
+	if writes := r.written(); len(writes) > 0 {
+		t.Errorf("writes at rest: %q", writes)
+	}
+	v := r.snapshot(false)
+	want := []string{"*v1.ConfigMap old-" + early.Name + " carries the label of pool broker and is not named after one of its nodes"}
+	if diff := cmp.Diff(want, v.Defects); diff != "" {
+		t.Errorf("defects (-want +got):\n%s", diff)
+	}
+	r.remove(&corev1.Pod{}, podBroker)
+	r.settle()
+	if got := r.record(podBroker).Format; got != record.FormatDone {
+		t.Errorf("the pod was lost: format %q", got)
+	}
+	if n := r.snapshot(false).Node(0); n.Record.Format != record.FormatDone {
+		t.Errorf("observed format %q", n.Record.Format)
 	}
 }

@@ -76,7 +76,7 @@ func (d *deriver) remembered() []int32 {
 func (d *deriver) kept() []int32 {
 	var out []int32
 	for _, claim := range d.snapshot.Objects.Claims {
-		if id, ok := IDFrom(claim.Name, d.kafka.Name, claim.Labels[labels.Pool]); ok {
+		if id, ok := idFromClaim(claim.Name, d.kafka.Name, claim.Labels[labels.Pool]); ok {
 			out = append(out, id)
 		}
 	}

@@ -3,11 +3,9 @@ package observation
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/kafka/restarting"
 	"github.com/detent-dev/detent/controllers/labels"
@@ -59,13 +57,14 @@ func (d *deriver) node(pool string, id int32) *Node {
 	return &d.nodes[len(d.nodes)-1]
 }
 
-// owner returns the node that an object belongs to, by its labels and its name.
-func (d *deriver) owner(o client.Object, name string) *Node {
+// owner returns the node that an object belongs to, by its labels and its name, which parse reads. An object under another name is a
+// defect and not of the node: a copy, such as a backup, must not take the place of what it was copied from.
+func (d *deriver) owner(o client.Object, parse func(name, cluster, pool string) (int32, bool)) *Node {
 	pool := o.GetLabels()[labels.Pool]
 	if pool == "" {
 		return nil
 	}
-	id, ok := IDFrom(name, d.kafka.Name, pool)
+	id, ok := parse(o.GetName(), d.kafka.Name, pool)
 	if !ok {
 		d.defect("%T %s carries the label of pool %s and is not named after one of its nodes", o, o.GetName(), pool)
 		return nil
@@ -100,7 +99,7 @@ func (d *deriver) fromPodSets() {
 
 func (d *deriver) fromPods() {
 	for _, pod := range d.snapshot.Objects.Pods {
-		if n := d.owner(pod, pod.Name); n != nil {
+		if n := d.owner(pod, IDFrom); n != nil {
 			n.Pod = podFacts(pod, d.snapshot.Now)
 			n.Pod.RestartDue = restarting.Due(pod, Named(d.snapshot.Objects.PodSets, render.PodSetName(d.kafka.Name, n.Pool)))
 			if restarting.ReplacementRequested(pod) {
@@ -115,10 +114,10 @@ func (d *deriver) fromConfigMaps() {
 	place := 0
 	for _, m := range d.snapshot.Objects.ConfigMaps {
 		if m.Labels[labels.Record] != labels.RecordNode {
-			d.owner(m, m.Name)
+			d.owner(m, IDFrom)
 			continue
 		}
-		n := d.owner(m, strings.TrimSuffix(m.Name, record.Name("")))
+		n := d.owner(m, idFromRecord)
 		if n == nil {
 			continue
 		}
@@ -142,7 +141,7 @@ func (d *deriver) fromClaims() {
 		if claim.Annotations[labels.Released] == "true" {
 			continue
 		}
-		if n := d.owner(claim, claim.Name); n != nil && claim.DeletionTimestamp == nil {
+		if n := d.owner(claim, idFromClaim); n != nil && claim.DeletionTimestamp == nil {
 			n.HasClaims = true
 		}
 	}

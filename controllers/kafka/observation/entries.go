@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -154,18 +155,38 @@ func PodName(cluster, pool string, id int32) string {
 	return cluster + "-" + pool + "-" + strconv.Itoa(int(id))
 }
 
-// IDFrom parses the node id from the name of a pod, or of an object whose name ends like one. It returns false for other names.
+// IDFrom parses the node id from the name of a pod. It returns false for every name that PodName does not return for the cluster and
+// pool, such as that of a copy under a prefix.
 func IDFrom(name, cluster, pool string) (int32, bool) {
+	prefix, id, ok := cutPodName(name, cluster, pool)
+	return id, ok && prefix == ""
+}
+
+// idFromRecord parses the node id from the name of the ConfigMap with a node's record.
+func idFromRecord(name, cluster, pool string) (int32, bool) {
+	pod, is := strings.CutSuffix(name, record.Name(""))
+	id, ok := IDFrom(pod, cluster, pool)
+	return id, is && ok
+}
+
+// idFromClaim parses the node id from the name of a claim: that of the pod with a prefix for the volume.
+func idFromClaim(name, cluster, pool string) (int32, bool) {
+	prefix, id, ok := cutPodName(name, cluster, pool)
+	return id, ok && (prefix == "" || strings.HasSuffix(prefix, "-"))
+}
+
+// cutPodName parses a name that ends with the name of a pod, and returns what precedes that.
+func cutPodName(name, cluster, pool string) (prefix string, id int32, ok bool) {
 	dash := strings.LastIndexByte(name, '-')
 	if dash < 0 {
-		return 0, false
+		return "", 0, false
 	}
-	id, err := strconv.ParseInt(name[dash+1:], 10, 32)
-	rest, fits := strings.CutSuffix(name[:dash], pool)
-	rest, belongs := strings.CutSuffix(rest, "-")
-	rest, is := strings.CutSuffix(rest, cluster)
-	if err != nil || id < 0 || strconv.Itoa(int(id)) != name[dash+1:] || !fits || !belongs || !is || rest != "" && !strings.HasSuffix(rest, "-") {
-		return 0, false
+	number, err := strconv.ParseInt(name[dash+1:], 10, 32)
+	prefix, fits := strings.CutSuffix(name[:dash], pool)
+	prefix, belongs := strings.CutSuffix(prefix, "-")
+	prefix, is := strings.CutSuffix(prefix, cluster)
+	if err != nil || number < 0 || strconv.Itoa(int(number)) != name[dash+1:] || !fits || !belongs || !is {
+		return "", 0, false
 	}
-	return int32(id), true
+	return prefix, int32(number), true
 }

@@ -135,20 +135,3 @@ func TestTroubleIsShort(t *testing.T) {
 		t.Errorf("trouble has %d bytes: %q", len(got), got)
 	}
 }
-
-func TestIDFrom(t *testing.T) {
-	for _, tc := range []struct {
-		name, cluster, pool string
-		want                int32
-		ok                  bool
-	}{
-		{"c-p-0", "c", "p", 0, true}, {"my-c-a-b-12", "my-c", "a-b", 12, true}, {"data-c-p-3", "c", "p", 3, true}, {"data-0-c-p-3", "c", "p", 3, true},
-		{"c-p-x", "c", "p", 0, false}, {"c-p", "c", "p", 0, false}, {"cc-p-1", "c", "p", 0, false}, {"c-pp-1", "c", "p", 0, false},
-		{"c-p-01", "c", "p", 0, false}, {"c-p-99999999999", "c", "p", 0, false}, {"", "c", "p", 0, false}, {"p-1", "c", "p", 0, false},
-	} {
-		got, ok := IDFrom(tc.name, tc.cluster, tc.pool)
-		if got != tc.want || ok != tc.ok {
-			t.Errorf("idFrom(%q, %q, %q) = %d, %v; want %d, %v", tc.name, tc.cluster, tc.pool, got, ok, tc.want, tc.ok)
-		}
-	}
-}
