@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/IBM/sarama"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -33,8 +34,10 @@ type Client struct {
 	reached string
 	// addrs are the addresses of the brokers as the cluster last listed them.
 	addrs map[int32]string
-	// leaderEpoch is the highest epoch of a quorum leader that was read.
-	leaderEpoch int32
+	// leaderEpoch is the highest epoch of a quorum leader that was read since the metadata log began; leaderEpochAt is when it was
+	// last read.
+	leaderEpoch   int32
+	leaderEpochAt time.Time
 	// franz is nil until the quorum is first read. franzAddrs are the addresses of its seeds; franzSeed is the index of the
 	// seed that last answered.
 	franz      *kgo.Client

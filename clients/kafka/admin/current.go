@@ -17,6 +17,10 @@ const (
 	applyPatience = time.Second
 	// applyPoll is the interval at which the broker is polled within applyPatience.
 	applyPoll = 50 * time.Millisecond
+	// deposedFor is how long a leader is refused after one of a higher epoch was read. A majority of the voters cannot have fetched
+	// from a deposed leader later than the fetch timeout after that (kafka.DefaultQuorumFetchTimeout); the rest allows for a slow
+	// controller and for a longer timeout in its configuration.
+	deposedFor = 30 * time.Second
 )
 
 // current runs ask against one broker after another until one answers that has applied every record of the metadata log which
@@ -63,11 +67,14 @@ func (c *Client) awaitApplied(ctx context.Context, b *sarama.Broker, quorum kafk
 	}
 }
 
-// notDeposed fails if a leader with a higher epoch was read before, so the answer comes from a stale leader.
+// notDeposed fails if a leader with a higher epoch was read before, so the answer comes from a stale leader. Epochs go back only if
+// the metadata log began anew. That is believed of a leader which a majority of the voters follows, once the higher epoch has not
+// been read for deposedFor.
 func (c *Client) notDeposed(q kafka.Quorum) error {
-	if q.LeaderEpoch < c.leaderEpoch {
+	now := c.opts.Clock.Now()
+	if q.LeaderEpoch < c.leaderEpoch && (q.Confirmed() != nil || now.Sub(c.leaderEpochAt) < deposedFor) {
 		return fmt.Errorf("controller %d answers as the leader of the quorum, and another was elected since", q.Leader)
 	}
-	c.leaderEpoch = q.LeaderEpoch
+	c.leaderEpoch, c.leaderEpochAt = q.LeaderEpoch, now
 	return nil
 }

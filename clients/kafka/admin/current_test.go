@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/admin"
@@ -152,5 +153,25 @@ func TestClientFailsWithoutQuorumLeader(t *testing.T) {
 	for _, about := range []kafka.Subject{kafka.AboutPartitions, kafka.AboutBrokers, kafka.AboutFeatures} {
 		_, err := kafka.Ask(t.Context(), c, kafka.Question{About: about})
 		wantUnreadable(t, err)
+	}
+}
+
+// If all controllers lose the metadata log, their epochs begin anew. The client of a cluster lives as long as the cluster: it must not
+// take every later leader for a deposed one.
+func TestClientAcceptsQuorumThatBeganAnew(t *testing.T) {
+	w := newWorld(t, "4.1.2")
+	clock := clocktesting.NewFakeClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
+	w.options.Clock = clock
+	c := w.client()
+	w.do(func(c *simulated.Cluster) { c.LeaderEpoch = 7 })
+	if _, err := c.Partitions(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.do(func(c *simulated.Cluster) { c.LeaderEpoch = 1 })
+	_, err := c.Partitions(t.Context())
+	wantUnreadable(t, err)
+	clock.Step(time.Minute)
+	if _, err := c.Partitions(t.Context()); err != nil {
+		t.Error(err)
 	}
 }

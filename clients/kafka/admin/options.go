@@ -54,7 +54,7 @@ type Options struct {
 	// ClientID is the client id that brokers log and apply quotas to. Default:
 	// DefaultClientID.
 	ClientID string
-	// Clock measures how long to wait for a broker to catch up. Default: the real clock.
+	// Clock measures how long to wait for a broker to catch up, and how long a deposed leader is refused. Default: the real clock.
 	Clock clock.Clock
 }
 
