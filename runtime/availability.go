@@ -27,8 +27,11 @@ type Member struct {
 	// outcome is known to have happened as soon as another instance is observed, and not only after a minute.
 	Instance string
 	// Running means that the member has a process, or one that keeps failing: it is neither gone, nor terminating, nor about to
-	// start. A member that does not run is in the middle of a restart.
+	// start. A member that does not run is in the middle of a restart, unless it is Lost.
 	Running bool
+	// Lost means that the member does not run and is not expected to: its pod is refused, or terminates long after its grace period.
+	// It delays no repair of a member that serves no client.
+	Lost bool
 	// Ready is the readiness that the kubelet reports.
 	Ready bool
 	// Serving is whether the data system itself counts on the member. Unknown, the zero value, is treated as serving: only a
@@ -58,7 +61,7 @@ func (a *Availability) member(name string) *Member {
 
 // blocking returns the names of the other members that prevent a disruption of the target, sorted.
 //
-// If nothing serves, or the target is idle, only members in the middle of a restart prevent it, so that two lost members cannot
+// If nothing serves, or the target is idle, only members in the middle of a restart prevent it, so that two dead members cannot
 // block each other's repair for ever.
 func (a *Availability) blocking(target string) []string {
 	self := a.member(target)
@@ -66,7 +69,7 @@ func (a *Availability) blocking(target string) []string {
 	var out []string
 	for i := range a.Members {
 		m := &a.Members[i]
-		if m.Name == target || m.available() || onlyRestarting && m.Running {
+		if m.Name == target || m.available() || onlyRestarting && (m.Running || m.Lost) {
 			continue
 		}
 		out = append(out, m.Name)

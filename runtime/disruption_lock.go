@@ -105,8 +105,8 @@ func (r *lockRefusal) Error() string {
 // disruption and no other member is unavailable.
 //
 // If no member serves, there is nothing to protect; a target that is shown to serve no client takes no capacity away. In both
-// cases only members in the middle of a restart prevent the grant, so that two lost nodes cannot block each other's repair for
-// ever. A target never prevents its own grant, so that a crash loop cannot block its own repair.
+// cases only members in the middle of a restart prevent the grant, so that two dead nodes cannot block each other's repair for
+// ever; a lost member, whose pod is refused or does not end, is not in one. A target never prevents its own grant, so that a crash loop cannot block its own repair.
 func (s *DisruptionLocks) take(owner types.UID, target string, live Availability, round uint64, now time.Time) *lockRefusal {
 	s.mu.Lock()
 	defer s.mu.Unlock()

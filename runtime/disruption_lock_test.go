@@ -24,6 +24,9 @@ func available(name string) Member {
 // lapsed returns a member that runs and is not ready. Whether it serves is unknown.
 func lapsed(name string) Member { return Member{Name: name, Running: true, InSync: true} }
 
+// lost returns a member without a process, which gets none without help.
+func lost(name string) Member { return Member{Name: name, Lost: true} }
+
 // behind returns a member that is not in sync.
 func behind(name string) Member {
 	m := available(name)
@@ -93,6 +96,11 @@ func TestDisruptionLockGrants(t *testing.T) {
 		"another is dead, the target may serve":            {of(dead(lapsed("a")), lapsed("b")), unavailable("a")},
 		"another is dead, the target is shown to serve":    {of(dead(lapsed("a")), serving(lapsed("b"))), unavailable("a")},
 		"another restarts, the target serves nobody":       {of(Member{Name: "a"}, dead(lapsed("b"))), unavailable("a")},
+		"another is lost, the target serves nobody":        {of(lost("a"), dead(lapsed("b"))), nil},
+		"another is lost, the target may serve":            {of(lost("a"), lapsed("b")), unavailable("a")},
+		"another is lost, the target is shown to serve":    {of(lost("a")), unavailable("a")},
+		"one is lost and one restarts":                     {of(lost("a"), dead(lapsed("b")), Member{Name: "c"}), unavailable("c")},
+		"nothing serves and another is lost":               {nothing(lost("a"), lapsed("b")), nil},
 		"the target restarts":                              {of(dead(lapsed("a")), Member{Name: "b"}), nil},
 		"nothing serves":                                   {nothing(lapsed("a"), lapsed("b"), lapsed("c")), nil},
 		"nothing serves and another is restarting":         {nothing(Member{Name: "a"}, lapsed("b")), unavailable("a")},

@@ -164,6 +164,49 @@ func TestAvailabilityOfAnUnreadyNodeWhileKafkaIsSilent(t *testing.T) {
 	}
 }
 
+// A node that dies of its configuration is repaired by the spec alone, although another one is lost: both together are the majority.
+func TestAvailabilityOfADeadNodeWhileAnotherIsLost(t *testing.T) {
+	refused := func(r *rig) {
+		r.deny = func(verb string, o client.Object) error {
+			if _, is := o.(*corev1.Pod); is && verb == "create" && strings.HasSuffix(o.GetName(), "-1") {
+				return fmt.Errorf("pods %q is forbidden: exceeded quota: small", o.GetName())
+			}
+			return nil
+		}
+		r.remove(&corev1.Pod{}, r.snapshot(false).Node(1).PodName)
+	}
+	terminates := func(r *rig) {
+		pod := &corev1.Pod{}
+		r.must(r.get(pod, r.snapshot(false).Node(1).PodName))
+		pod.Finalizers = []string{"detent.dev/lost-host"}
+		r.must(r.client.Update(r.t.Context(), pod))
+		r.must(r.client.Delete(r.t.Context(), pod))
+	}
+	for name, lose := range map[string]func(*rig){"its pod is refused": refused, "its pod terminates for ever": terminates} {
+		t.Run(name, func(t *testing.T) {
+			r, reconciler := dualRole(t)
+			r.die(func(pod string) bool { return strings.HasSuffix(pod, "-0") })
+			lose(r)
+			r.change()
+			var got []string
+			for range 120 {
+				r.kafkaCountsOn(2)
+				r.kafka.quorum.Leader = kafkaclient.NoLeader
+				r.step(reconciler)
+				_ = r.podSets() // a refused pod is an error
+				r.clock.Step(5 * time.Second)
+				got = append(got, slices.DeleteFunc(r.written(), func(w string) bool {
+					return !strings.Contains(w, "eviction Pod") && !strings.HasPrefix(w, "delete Pod")
+				})...)
+			}
+			got = slices.DeleteFunc(got, func(w string) bool { return strings.HasSuffix(w, "-1") }) // it terminates already
+			if len(got) != 1 || !strings.HasSuffix(got[0], "-0") {
+				t.Errorf("disruptions %q, want that of node 0; %+v", got, r.cluster().Status.Lifecycles)
+			}
+		})
+	}
+}
+
 // budgetShows writes how many pods the disruption budget counts as ready, and demands.
 func (r *rig) budgetShows(healthy, desired int32) {
 	r.t.Helper()

@@ -30,6 +30,7 @@ const (
 // Reasons why a pod does not become ready.
 const (
 	PodRefused          transitions.Reason = "PodRefused"
+	PodNotEnding        transitions.Reason = "PodNotEnding"
 	PodFailed           transitions.Reason = "PodFailed"
 	Unschedulable       transitions.Reason = "Unschedulable"
 	ImagePullFailed     transitions.Reason = "ImagePullFailed"
@@ -59,8 +60,8 @@ type Node struct {
 	NeverStarted bool
 	// StartedAt is when the pod's process started; zero if it has not.
 	StartedAt time.Time
-	// Trouble is why the pod cannot be created, cannot start or keeps failing (quota, unschedulable, image pull, crash loop), with the
-	// process's last log lines. Nil if neither is known.
+	// Trouble is why the pod cannot be created, cannot start, keeps failing or does not end (quota, unschedulable, image pull, crash
+	// loop, lost host), with the process's last log lines. Nil if none of them is known.
 	Trouble *transitions.Problem
 	// Held is why the node must not be restarted although its pod may be down: something is lost with the pod. Nil if nothing is.
 	Held *transitions.Problem
@@ -81,6 +82,19 @@ func (n *Node) due() bool { return n.Outdated || n.Stale && !n.Ready }
 // starting reports whether the node's process started so recently that it may still become ready.
 func (n *Node) starting(now time.Time) bool {
 	return n.Running && !n.Ready && n.Trouble == nil && !n.StartedAt.IsZero() && now.Before(n.StartedAt.Add(readyDeadline))
+}
+
+// Stranded reports whether the node has no process and gets none without help: the API server refuses its pod, or the pod terminates
+// for ever, as on a lost host. A node that is merely between two pods is not stranded.
+func (n *Node) Stranded() bool { return !n.Running && n.Trouble != nil }
+
+// hindrance returns why a restart of the node cannot be executed: something would be lost with its pod, or its pod does not end. Nil if
+// nothing prevents it.
+func (n *Node) hindrance() *transitions.Problem {
+	if n.Held == nil && n.Stranded() && n.Trouble.Reason == PodNotEnding {
+		return n.Trouble
+	}
+	return n.Held
 }
 
 // coming reports whether the node may become ready soon: its pod is missing or terminating and will be recreated, or it has no

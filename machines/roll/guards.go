@@ -72,7 +72,7 @@ func (in Inclusion[F, E]) othersFirst() transitions.Guard[F, Data] {
 			verdict := transitions.Deny("every other node that needs a restart is ready, starting or serving")
 			for i := range f.Nodes {
 				n := &f.Nodes[i]
-				if n.ID == selected.ID || !n.Outdated || n.Held != nil || n.Ready || n.starting(f.Now) {
+				if n.ID == selected.ID || !n.Outdated || n.hindrance() != nil || n.Ready || n.starting(f.Now) {
 					continue
 				}
 				switch gone := Lost(f, n); gone.Answer {
@@ -172,10 +172,10 @@ func (in Inclusion[F, E]) safe() transitions.Guard[F, Data] {
 }
 
 func (in Inclusion[F, E]) restarted() transitions.Guard[F, Data] {
-	return in.ofSelected("node-restarted", "the pod of the selected node exists and is up to date", "a new pod of the selected node", nil,
+	return in.ofSelected("node-restarted", "the pod of the selected node exists and is up to date, or is refused", "a new pod of the selected node", nil,
 		func(_ *Facts, n *Node) transitions.Verdict {
 			switch {
-			case !n.Running:
+			case !n.Running && !(n.Trouble != nil && n.Trouble.Reason == PodRefused):
 				return transitions.Deny(n.Name() + " is missing or terminating")
 			case n.due():
 				return transitions.Deny(n.Name() + " is still outdated")

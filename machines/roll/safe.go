@@ -17,8 +17,8 @@ const (
 	isrAtRisk
 )
 
-// Safe reports whether a restart of the node now loses nothing and interrupts no client: the node is not held, every other node is
-// available, the quorum keeps its majority, and no partition falls below min.insync.replicas. A restart of a node that demonstrably
+// Safe reports whether a restart of the node now loses nothing and interrupts no client: nothing is lost with its pod, the pod does
+// not already terminate for ever, every other node is available, the quorum keeps its majority, and no partition falls below min.insync.replicas. A restart of a node that demonstrably
 // serves no client interrupts nothing. If no node serves, a restart is safe once no other node is about to serve again, so that these checks never block
 // recovery. A node that is merely not ready counts as serving. A node that is still starting, and may be recovering its logs, is
 // not restarted for some time.
@@ -28,9 +28,10 @@ func Safe(f *Facts, n *Node) transitions.Verdict {
 }
 
 func judge(f *Facts, n *Node) (transitions.Verdict, risk) {
+	hindrance := n.hindrance()
 	switch {
-	case n.Held != nil:
-		return transitions.Deny(n.Name() + ": " + n.Held.Message), othersDown
+	case hindrance != nil:
+		return transitions.Deny(n.Name() + ": " + hindrance.Message), othersDown
 	case n.starting(f.Now):
 		return transitions.Deny(n.Name() + " is still starting up"), othersDown
 	case idle(f, n):

@@ -51,6 +51,16 @@ func TestSafe(t *testing.T) {
 		"the pod of another node is away": {
 			nodes: rolltest.Dual(3, rolltest.Gone(2)), want: no("not ready: my-cluster-pool-2"),
 		},
+		"its pod terminates for ever": {
+			reason: "no restart ends it", nodes: rolltest.Dual(3, rolltest.NotEnding(0)), node: 0,
+			want: no("my-cluster-pool-0: the pod does not end: its host host-1 does not report it"),
+		},
+		"its pod is refused": {
+			reason: "what changed may be why it is accepted", nodes: rolltest.Dual(3, rolltest.Refused(0)), want: yes,
+		},
+		"nothing serves, and another pod terminates for ever": {
+			reason: "it is not about to serve", nodes: rolltest.Dual(3, rolltest.Silent, rolltest.Lapsed(0, time.Hour), rolltest.NotEnding(1), rolltest.Down(2), rolltest.NothingServes, rolltest.Answering(0)), want: yes,
+		},
 		"many others are down": {
 			nodes: rolltest.Split(3, 4, rolltest.Down(5), rolltest.Down(4), rolltest.Down(3), rolltest.Down(2)),
 			want:  no("not ready: my-cluster-pool-2, my-cluster-pool-3, my-cluster-pool-4 and 1 more"),

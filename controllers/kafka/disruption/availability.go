@@ -23,7 +23,7 @@ func Availability(k *kafkav1beta2.Kafka, v *observation.Snapshot) lifecycle.Avai
 		n := &f.Nodes[i]
 		a.Members = append(a.Members, lifecycle.Member{
 			Name: Target(n.ID), Instance: string(v.Node(n.ID).Pod.UID),
-			Running: n.Running && (!n.StartedAt.IsZero() || n.Trouble != nil), Ready: n.Ready,
+			Running: n.Running && (!n.StartedAt.IsZero() || n.Trouble != nil), Lost: n.Stranded(), Ready: n.Ready,
 			Serving: serving(&f, n), InSync: inSync(&f, n),
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -97,6 +98,26 @@ func TestAvailability(t *testing.T) {
 		"its pod is terminating": {
 			observed: pod(func(p *observation.Pod) { p.Terminating, p.Ready, p.UnreadySince = true, false, noon }),
 			want:     with(func(m *lifecycle.Member) { m.Running, m.Ready, m.Serving = false, false, transitions.No }),
+		},
+		"its pod terminates for ever, which is no restart in progress": {
+			observed: pod(func(p *observation.Pod) {
+				p.Terminating, p.Ready, p.UnreadySince, p.Trouble = true, false, noon, &transitions.Problem{Reason: roll.PodNotEnding, Message: "the pod does not end"}
+			}),
+			want: with(func(m *lifecycle.Member) { m.Running, m.Lost, m.Ready, m.Serving = false, true, false, transitions.No }),
+		},
+		"its pod is refused, which is no restart in progress": {
+			observed: pod(func(p *observation.Pod) {
+				*p = observation.Pod{Trouble: &transitions.Problem{Reason: roll.PodRefused, Message: "exceeded quota"}}
+			}),
+			want: with(func(m *lifecycle.Member) {
+				m.Instance, m.Running, m.Lost, m.Ready, m.Serving, m.InSync = "", false, true, false, transitions.No, true
+			}),
+		},
+		"its pod is not created yet": {
+			observed: pod(func(p *observation.Pod) { *p = observation.Pod{} }),
+			want: with(func(m *lifecycle.Member) {
+				m.Instance, m.Running, m.Ready, m.Serving, m.InSync = "", false, false, transitions.No, true
+			}),
 		},
 		"its container keeps failing, which is no restart in progress": {
 			observed: func(v *observation.Snapshot) {

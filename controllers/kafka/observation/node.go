@@ -132,8 +132,8 @@ type Pod struct {
 	Image string
 	// Foreign is true if another operator created it.
 	Foreign bool
-	// Trouble is why it cannot be created, cannot start or keeps failing, with the last log lines of the process. Nil for a pod that is
-	// merely not ready yet, or not created yet.
+	// Trouble is why it cannot be created, cannot start, keeps failing or does not end, with the last log lines of the process. Nil for
+	// a pod that is merely not ready yet, not created yet, or terminating.
 	Trouble *transitions.Problem
 	// SnapshotInterval of its process; zero means no snapshots by time.
 	SnapshotInterval time.Duration

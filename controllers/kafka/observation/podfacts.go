@@ -43,7 +43,10 @@ func podFacts(pod *corev1.Pod, now time.Time) Pod {
 	}
 	p.NeverStarted = neverStarted(pod, kafka)
 	p.Volumes = volumeReport(pod, kafka)
-	if !p.Ready && !p.Terminating {
+	switch {
+	case p.Terminating:
+		p.Trouble = notEnding(pod, now)
+	case !p.Ready:
 		p.Trouble = trouble(pod, now)
 	}
 	return p
@@ -125,6 +128,21 @@ func trouble(pod *corev1.Pod, now time.Time) *transitions.Problem {
 		}
 	}
 	return nil
+}
+
+// endPatience is how long after its grace period a pod may exist before it is not expected to end.
+const endPatience = time.Minute
+
+// notEnding returns why a terminating pod still exists long after its grace period; nil before. The API server adds the grace period
+// to the deletion timestamp.
+func notEnding(pod *corev1.Pod, now time.Time) *transitions.Problem {
+	switch {
+	case now.Before(pod.DeletionTimestamp.Add(endPatience)):
+		return nil
+	case len(pod.Finalizers) > 0:
+		return shortProblem(roll.PodNotEnding, "the pod does not end: it waits for the finalizers %s", strings.Join(pod.Finalizers, ", "))
+	}
+	return shortProblem(roll.PodNotEnding, "the pod does not end: its host %s does not report it. Once that host is shut down for good, delete its Node", pod.Spec.NodeName)
 }
 
 // A process that runs again after one crash counts as healthy until it crashes again: it may be recovering its logs.

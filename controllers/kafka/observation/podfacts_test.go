@@ -86,7 +86,7 @@ func TestTrouble(t *testing.T) {
 
 // Trouble is of those that are not ready and are to stay.
 func TestTroubleOfAReadyOrTerminatingPod(t *testing.T) {
-	now := metav1.Now()
+	now := metav1.NewTime(noon)
 	for name, pod := range map[string]*corev1.Pod{
 		"ready":   {Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}},
 		"leaving": {ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now}},
@@ -95,6 +95,28 @@ func TestTroubleOfAReadyOrTerminatingPod(t *testing.T) {
 			pod.Status.ContainerStatuses = []corev1.ContainerStatus{status(corev1.ContainerState{}, terminated(1, "Error", dyingBroker))}
 			if got := podFacts(pod, noon); got.Trouble != nil || got.Ready != (name == "ready") || got.Terminating != (name == "leaving") {
 				t.Errorf("facts %+v", got)
+			}
+		})
+	}
+}
+
+// A pod on a lost host terminates for ever. Its deletion timestamp is the end of its grace period.
+func TestTroubleOfAPodThatDoesNotEnd(t *testing.T) {
+	for name, tc := range map[string]struct {
+		until      time.Duration
+		finalizers []string
+		want       string
+	}{
+		"within its grace period":                  {until: 30 * time.Second},
+		"right after its grace period":             {until: -endPatience + 1},
+		"long after its grace period":              {until: -endPatience, want: "the pod does not end: its host host-1 does not report it. Once that host is shut down for good, delete its Node"},
+		"long after its grace period, with a hold": {until: -time.Hour, finalizers: []string{"a.dev/x", "a.dev/y"}, want: "the pod does not end: it waits for the finalizers a.dev/x, a.dev/y"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			deleted := metav1.NewTime(noon.Add(tc.until))
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &deleted, Finalizers: tc.finalizers}, Spec: corev1.PodSpec{NodeName: "host-1"}}
+			if got := message(podFacts(pod, noon).Trouble); got != tc.want {
+				t.Errorf("trouble %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -169,6 +169,20 @@ func Gone(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) { n.Running, n.Ready, n.StartedAt = false, false, time.Time{} })
 }
 
+// Refused is a node whose pod the API server refuses to create.
+func Refused(id int32) Change {
+	return All(Gone(id), each([]int32{id}, func(n *roll.Node) {
+		n.Trouble = transitions.Problemf(roll.PodRefused, "cannot be created: exceeded quota: small")
+	}))
+}
+
+// NotEnding is a node whose pod terminates for ever, as on a lost host.
+func NotEnding(id int32) Change {
+	return All(Gone(id), each([]int32{id}, func(n *roll.Node) {
+		n.Trouble = transitions.Problemf(roll.PodNotEnding, "the pod does not end: its host host-1 does not report it")
+	}))
+}
+
 // Terminating is a node whose process has run for an hour and whose pod is terminating.
 func Terminating(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) { n.Running, n.Ready = false, false })
