@@ -11,7 +11,6 @@ import (
 func TestDefinitionCompiles(t *testing.T) {
 	// Both are accepted: the cheap edge waits until the other guard is answered.
 	machinetest.Compiled(t, kafkaversion.Definition(),
-		"state AwaitingSnapshot: a costly transition before a cheap one: node-stuck costs a call and blocks snapshots-taken, which costs none: put the cheap edge first or mark it EvenIfUnknown",
 		"state AwaitingReady: a costly transition before a cheap one: down-first costs a call and blocks declaration-broken, which costs none: put the cheap edge first or mark it EvenIfUnknown",
 	)
 }

@@ -25,10 +25,18 @@ func (k scenes) awaitingSnapshot() []machineRow {
 		w.Data = rolltest.Hand(id)
 		return w
 	}
+	ran := func() *scene {
+		return k.cluster(3).at(oldLevel).wanting(old).lowered(1, 3*time.Hour, time.Hour).but(rolltest.Restarted(1, 5*time.Hour))
+	}
 	return []machineRow{
 		at("a process has not run long enough", "", k.lingering(), waits("snapshots-taken")),
 		at("every process has snapshotted", "", k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Hour+31*time.Second, time.Hour).but(rolltest.Restarted(1, 2*time.Hour)), moves("snapshots-taken", roll.SelectingNode)),
 		at("a process has run for just long enough", "the snapshot comes with the next record", k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Hour+30*time.Second, time.Hour).but(rolltest.Restarted(1, 2*time.Hour)), waits("snapshots-taken")),
+		at("a process that is not ready has run for long enough, and Kafka counts on it", "readiness is not service", ran().but(rolltest.Lapsed(1, 2*time.Hour)), moves("snapshots-taken", roll.SelectingNode)),
+		at("a process that is not ready has run for long enough, and is out of sync", "", ran().but(rolltest.Lapsed(1, 2*time.Hour), rolltest.Behind(1)), waits("snapshots-taken")),
+		at("a process that is not ready has run for long enough, and Kafka is silent", "", ran().but(rolltest.Lapsed(1, 2*time.Hour), rolltest.Silent), waits("snapshots-taken")),
+		at("a process that is not ready has run for long enough, and its kubelet is lost", "another process may run by now", ran().but(rolltest.Lapsed(1, 2*time.Hour), rolltest.KubeletLost(1)), waits("snapshots-taken")),
+		at("a process that is not ready has not run long enough", "", k.lingering().but(rolltest.Lapsed(1, 2*time.Hour)), waits("snapshots-taken")),
 		at("a node is not running anyway", "it goes first, as the test", k.lingering().but(rolltest.Down(2)), first(2)),
 		at("the node whose log holds the level is not running anyway", "", k.lingering().but(rolltest.Down(1)), first(1)),
 		at("a node is not running anyway and every other has snapshotted", "", k.cluster(3).at(oldLevel).wanting(old).but(rolltest.Down(1)), first(1)),

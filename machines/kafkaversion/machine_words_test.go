@@ -82,7 +82,13 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 		},
 		"a snapshot is due on a node that is starting": {
 			state: kafkaversion.AwaitingSnapshot, scene: k.lingering().but(rolltest.Starting(1, time.Minute)),
-			want: []string{"snapshots-taken: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27)"},
+			want: []string{"snapshots-taken: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27); expected at 2026-11-20T09:00:00Z"},
+		},
+		"a snapshot was due on a node that is not ready and out of sync": {
+			state: kafkaversion.AwaitingSnapshot,
+			scene: k.cluster(3).at(oldLevel).wanting(old).lowered(1, 3*time.Hour, time.Hour).but(rolltest.Restarted(1, 5*time.Hour), rolltest.Lapsed(1, 2*time.Hour), rolltest.Behind(1)),
+			want: []string{"snapshots-taken: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27); " + pool +
+				"1 is not ready, and Kafka does not show that its process runs: make it ready, or delete the pod if it does not recover"},
 		},
 		"the quorum blocks the restart of a controller": {
 			state: roll.AwaitingQuorum, scene: k.split(3, 3).on(old).wanting(newer).moved(2).but(rolltest.Behind(2)),
@@ -219,7 +225,11 @@ func TestDefinitionDeadlinesFromFacts(t *testing.T) {
 		},
 		"a wait for a node that is down ends after ten minutes": {
 			event: "snapshots-needed", from: kafkaversion.Checking, state: kafkaversion.AwaitingSnapshot,
-			scene: k.lingering().but(rolltest.Starting(1, time.Minute)), want: at(10 * time.Minute),
+			scene: k.lingering().but(rolltest.Gone(1)), want: at(10 * time.Minute),
+		},
+		"a wait for a node that is starting ends ten minutes after its snapshot is due": {
+			event: "snapshots-needed", from: kafkaversion.Checking, state: kafkaversion.AwaitingSnapshot,
+			scene: k.lingering().but(rolltest.Starting(1, time.Minute)), want: at(70 * time.Minute),
 		},
 		"soaking ends with the youngest process": {
 			event: "soak", from: kafkaversion.Verifying, state: kafkaversion.Soaking,

@@ -23,6 +23,8 @@ type pendingSnapshot struct {
 	// due is when its process will have taken a snapshot without that level; zero while it does not run, and for a process
 	// that takes no snapshots.
 	due time.Time
+	// unready is true if the process runs and the kubelet does not report it ready: whether it has run since is not certain.
+	unready bool
 	// never is true if the process runs and takes no snapshots by time.
 	never bool
 }
@@ -45,7 +47,7 @@ func (f *Facts) pendingSnapshots() []pendingSnapshot {
 		if n == nil || !n.Outdated || !n.Controller {
 			continue // a broker without the controller role logs an unknown level and continues
 		}
-		if p, holds := disk.pending(n, row); holds && (p.due.IsZero() || !p.due.Before(f.Roll.Now)) {
+		if p, holds := disk.pending(n, row); holds && (p.unready || p.due.IsZero() || !p.due.Before(f.Roll.Now)) {
 			out = append(out, p)
 		}
 	}
@@ -68,14 +70,58 @@ func (d *Disk) pending(n *roll.Node, row *versions.Row) (pendingSnapshot, bool) 
 	if out.feature == "" {
 		return out, false
 	}
-	running := n.Ready && !n.StartedAt.IsZero()
+	running := n.Running && !n.StartedAt.IsZero()
+	out.unready = running && !n.Ready
 	switch {
 	case running && d.Interval <= 0:
-		out.never = true
+		out.never = n.Ready
 	case running:
 		out.due = SnapshotDue(n.StartedAt, last, d.Interval)
 	}
 	return out, true
+}
+
+// awaitedSnapshots returns the pending nodes without those whose process is shown to have run until its snapshot was due, although its
+// pod is not ready. The verdict is Unknown if that cannot be answered of any that is left. It requires roll.ServingNeeds.
+func (f *Facts) awaitedSnapshots() ([]pendingSnapshot, transitions.Verdict) {
+	var out []pendingSnapshot
+	verdict := transitions.Allow()
+	for _, p := range f.pendingSnapshots() {
+		taken := transitions.Deny("")
+		if p.unready && f.overdue(&p) {
+			taken = f.takesPart(p.node)
+		}
+		if taken.Answer == transitions.Yes {
+			continue
+		}
+		out = append(out, p)
+		if verdict.Answer != transitions.No {
+			verdict = taken
+		}
+	}
+	return out, verdict
+}
+
+// overdue reports whether the snapshot of a running process was due before now.
+func (f *Facts) overdue(p *pendingSnapshot) bool { return !p.due.IsZero() && p.due.Before(f.Roll.Now) }
+
+// takesPart reports whether Kafka shows that the process runs which the kubelet last reported: the node is in sync by evidence that is
+// newer than the loss of its readiness, and its kubelet, which would report another process, is alive.
+func (f *Facts) takesPart(n *roll.Node) transitions.Verdict {
+	members, known := f.Roll.Members.Get()
+	if !known {
+		return f.Roll.Members.Gap()
+	}
+	m, asked := members[n.ID]
+	switch serving := roll.Serving(&f.Roll, n); {
+	case !asked, m.KubeletLost:
+		return transitions.Deny("no live kubelet reports " + n.Name())
+	case roll.Available(&f.Roll, n):
+		return transitions.Allow()
+	case serving.Answer == transitions.Unknown:
+		return serving
+	}
+	return transitions.Deny(n.Name() + " is not in sync")
 }
 
 // SnapshotDue returns when a process that started at the given time will certainly have taken a snapshot of its metadata log after
@@ -109,6 +155,16 @@ func (f *Facts) snapshotsDone() time.Time {
 		}
 	}
 	return last
+}
+
+// unprovenText describes the remedy for the first process whose snapshot is overdue and not certain; empty if there is none.
+func (f *Facts) unprovenText(pending []pendingSnapshot) string {
+	for i := range pending {
+		if p := &pending[i]; p.unready && (f.overdue(p) || p.due.IsZero()) {
+			return fmt.Sprintf("; %s is not ready, and Kafka does not show that its process runs: make it ready, or delete the pod if it does not recover", p.node.Name())
+		}
+	}
+	return ""
 }
 
 // mayHold describes what the logs may still hold.
