@@ -38,15 +38,16 @@ type stableRefusal struct {
 	pod string
 }
 
-var trialName = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
+// longestPrefix is how much of a generateName the API server keeps before the five characters that it generates. Source:
+// k8s.io/apiserver/pkg/storage/names.
+const longestPrefix = 58
 
 // Error returns a text that changes only with its cause.
 func (s stableRefusal) Error() string {
-	text := s.error.Error()
-	for _, found := range trialName.FindAllString(text, -1) {
-		text = strings.ReplaceAll(text, s.pod+found, s.pod)
-	}
-	return text
+	prefix := s.pod + "-"
+	prefix = prefix[:min(len(prefix), longestPrefix)]
+	trial := regexp.MustCompile(regexp.QuoteMeta(prefix) + `[bcdfghjklmnpqrstvwxz2456789]{5}\b`)
+	return trial.ReplaceAllLiteralString(s.error.Error(), s.pod)
 }
 
 // Unwrap returns the original error.

@@ -2,6 +2,7 @@ package children
 
 import (
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -49,14 +50,24 @@ func TestRestorablePod(t *testing.T) {
 
 // The pod that is only tried has a generated name, which differs each time; the refusal that users read does not.
 func TestRefusalOfADryRunIsStable(t *testing.T) {
-	refused := func(suffix string) error {
-		return stableRefusal{errors.New(`pods "c-p-0-` + suffix + `" is forbidden: c-p-0-` + suffix + ` has no limits, c-p-1-b2c4d has`), "c-p-0"}
-	}
-	want := `pods "c-p-0" is forbidden: c-p-0 has no limits, c-p-1-b2c4d has`
-	for _, suffix := range []string{"x7z2p", "bcdfg"} {
-		if got := refused(suffix).Error(); got != want {
-			t.Errorf("refusal %q, want %q", got, want)
-		}
+	of := func(length int) string { return strings.Repeat("c", length-len("-0")) + "-0" }
+	for name, tc := range map[string]struct{ pod, generated string }{
+		"a short name": {"c-p-0", "c-p-0-"},
+		"the longest name that is kept with its dash":   {of(57), of(57) + "-"},
+		"a name that the API server cuts after the id":  {of(58), of(58)},
+		"a name that the API server cuts before the id": {of(60), of(60)[:58]},
+		"a name that the API server cuts within the id": {of(58) + "1", of(58)},
+		"a name with a dot, which is no pattern":        {"c.p-0", "c.p-0-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := `pods "` + tc.pod + `" is forbidden: ` + tc.pod + ` has no limits, c-p-1-b2c4d has`
+			for _, suffix := range []string{"x7z2p", "bcdfg"} {
+				refusal := stableRefusal{errors.New(`pods "` + tc.generated + suffix + `" is forbidden: ` + tc.generated + suffix + ` has no limits, c-p-1-b2c4d has`), tc.pod}
+				if got := refusal.Error(); got != want {
+					t.Errorf("refusal %q, want %q", got, want)
+				}
+			}
+		})
 	}
 }
 
