@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/detent-dev/detent/transitions"
@@ -23,6 +24,8 @@ type Availability struct {
 type Member struct {
 	// Name of the member, as Kind.Disrupts returns it. Required.
 	Name string
+	// Title of the member for users, such as the name of its pod. Optional; default: Name.
+	Title string
 	// Instance of the member, such as the UID of its pod. Optional; default: unknown. With it, a disruption with an unknown
 	// outcome is known to have happened as soon as another instance is observed, and not only after a minute.
 	Instance string
@@ -59,7 +62,15 @@ func (a *Availability) member(name string) *Member {
 	return &a.Members[i]
 }
 
-// blocking returns the names of the other members that prevent a disruption of the target, sorted.
+// title returns the member of this name as users know it.
+func (a *Availability) title(name string) string {
+	if m := a.member(name); m != nil {
+		return cmp.Or(m.Title, name)
+	}
+	return name
+}
+
+// blocking returns the titles of the other members that prevent a disruption of the target, sorted.
 //
 // If nothing serves, or the target is idle, only members in the middle of a restart prevent it, so that two dead members cannot
 // block each other's repair for ever.
@@ -72,7 +83,7 @@ func (a *Availability) blocking(target string) []string {
 		if m.Name == target || m.available() || onlyRestarting && (m.Running || m.Lost) {
 			continue
 		}
-		out = append(out, m.Name)
+		out = append(out, cmp.Or(m.Title, m.Name))
 	}
 	slices.Sort(out)
 	return out

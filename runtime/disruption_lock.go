@@ -85,19 +85,18 @@ const (
 // lockRefusal is why the disruption lock is not granted.
 type lockRefusal struct {
 	Reason refusalReason
-	// Members are the ones that were disrupted or are not available. There are none if the observation is too old.
+	// Members are the ones that were disrupted or are not available, as users know them. There are none if the observation is too old.
 	Members []string
 }
 
 func (r *lockRefusal) Error() string {
-	const text = "another disruption is under way; "
 	switch r.Reason {
 	case outcomeUncertain:
-		return text + "the outcome of the disruption of " + list(r.Members) + " is not known yet"
+		return "another disruption is under way; the outcome of the disruption of " + list(r.Members) + " is not known yet"
 	case observationTooOld:
-		return text + "the observation is older than the last disruption"
+		return "the observation is older than the last disruption"
 	default:
-		return text + "not available: " + list(r.Members)
+		return "not available: " + list(r.Members)
 	}
 }
 
@@ -118,7 +117,7 @@ func (s *DisruptionLocks) take(owner types.UID, target string, live Availability
 	if one.target != target {
 		switch {
 		case one.uncertain(&live, now):
-			return &lockRefusal{Reason: outcomeUncertain, Members: []string{one.target}}
+			return &lockRefusal{Reason: outcomeUncertain, Members: []string{live.title(one.target)}}
 		case one.round != round:
 			return &lockRefusal{Reason: observationTooOld}
 		}

@@ -34,6 +34,9 @@ func behind(name string) Member {
 	return m
 }
 
+// titled returns the member under another name for users.
+func titled(title string, m Member) Member { m.Title = title; return m }
+
 // serving returns the member as serving, by report of the data system.
 func serving(m Member) Member { m.Serving = transitions.Yes; return m }
 
@@ -68,9 +71,9 @@ func unavailable(members ...string) *lockRefusal {
 func TestLockRefusalError(t *testing.T) {
 	for want, refusal := range map[string]*lockRefusal{
 		"another disruption is under way; the outcome of the disruption of a is not known yet": {Reason: outcomeUncertain, Members: []string{"a"}},
-		"another disruption is under way; the observation is older than the last disruption":   {Reason: observationTooOld},
-		"another disruption is under way; not available: a":                                    unavailable("a"),
-		"another disruption is under way; not available: a, c, d and more":                     unavailable("a", "c", "d", "e", "f"),
+		"the observation is older than the last disruption":                                    {Reason: observationTooOld},
+		"not available: a":                unavailable("a"),
+		"not available: a, c, d and more": unavailable("a", "c", "d", "e", "f"),
 	} {
 		if diff := cmp.Diff(want, refusal.Error()); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -101,6 +104,7 @@ func TestDisruptionLockGrants(t *testing.T) {
 		"another is lost, the target is shown to serve":    {of(lost("a")), unavailable("a")},
 		"one is lost and one restarts":                     {of(lost("a"), dead(lapsed("b")), Member{Name: "c"}), unavailable("c")},
 		"nothing serves and another is lost":               {nothing(lost("a"), lapsed("b")), nil},
+		"users know the other by another name":             {of(titled("pod-of-a", behind("a"))), unavailable("pod-of-a")},
 		"the target restarts":                              {of(dead(lapsed("a")), Member{Name: "b"}), nil},
 		"nothing serves":                                   {nothing(lapsed("a"), lapsed("b"), lapsed("c")), nil},
 		"nothing serves and another is restarting":         {nothing(Member{Name: "a"}, lapsed("b")), unavailable("a")},

@@ -92,5 +92,5 @@ func Example_disruption() {
 	fmt.Println(errors.Is(err, lifecycle.ErrWait), err)
 	// Output:
 	// <nil>
-	// true taking node-1 away: not possible yet: another disruption is under way; not available: node-0
+	// true taking node-1 away: not possible yet: not available: node-0
 }

@@ -63,7 +63,7 @@ func (in Inclusion[F, E]) States() []machines.State[F, Data, E] {
 	return []machines.State[F, Data, E]{
 		wait(SelectingNode, "the next node to restart is being selected", selectDeadline, always),
 		wait(AwaitingQuorum, "a restart now would break the metadata quorum", quorumDeadline, always),
-		wait(AwaitingISR, "a restart now would take partitions below min.insync.replicas", syncDeadline, always),
+		wait(AwaitingISR, "a restart now would take partitions below min.insync.replicas, or another broker is out of an ISR", syncDeadline, always),
 		{
 			State:     states.State{Name: RestartingNode, Kind: states.Work, Doc: "the selected node restarts", Deadline: readyDeadline, Part: part},
 			Invariant: in.selected(), OnTargetChange: in.OnTargetChange, Action: in.restart(),
@@ -97,7 +97,7 @@ func (in Inclusion[F, E]) choosing() []machines.Transition[F, Data] {
 		{Event: "node-selected", From: SelectingNode, To: RestartingNode, Choose: may, Awaited: true, Outranks: true, Doc: "the first node in order that can be restarted safely"},
 		{Event: "node-unready", From: SelectingNode, To: AwaitingReady, Choose: in.other(), EvenIfUnknown: true, Doc: "a node that needs no restart is unavailable: it must become ready first"},
 		{Event: "quorum-at-risk", From: SelectingNode, To: AwaitingQuorum, When: quorum, EvenIfUnknown: true, Doc: "a restart of the next node would break the quorum"},
-		{Event: "isr-at-risk", From: SelectingNode, To: AwaitingISR, When: isr, EvenIfUnknown: true, Doc: "partitions need the next node in their ISR"},
+		{Event: "isr-at-risk", From: SelectingNode, To: AwaitingISR, When: isr, EvenIfUnknown: true, Doc: "partitions need the next node in their ISR, or another broker is out of one"},
 
 		{Event: "node-selected", From: AwaitingQuorum, To: RestartingNode, Choose: may, Awaited: true, Outranks: true, Doc: "a node can be restarted safely now"},
 		{Event: "quorum-clear", From: AwaitingQuorum, To: SelectingNode, When: transitions.Not(quorum, "no restart blocked by the quorum"), EvenIfUnknown: true, Doc: "the quorum does not block the next restart any more"},

@@ -18,7 +18,7 @@ const (
 )
 
 // Safe reports whether a restart of the node now loses nothing and interrupts no client: nothing is lost with its pod, the pod does
-// not already terminate for ever, every other node is available, the quorum keeps its majority, and no partition falls below min.insync.replicas. A restart of a node that demonstrably
+// not already terminate for ever, every other node is available, the quorum keeps its majority, no partition falls below min.insync.replicas, and the other brokers are in every ISR. A restart of a node that demonstrably
 // serves no client interrupts nothing. If no node serves, a restart is safe once no other node is about to serve again, so that these checks never block
 // recovery. A node that is merely not ready counts as serving. A node that is still starting, and may be recovering its logs, is
 // not restarted for some time.
@@ -52,7 +52,30 @@ func judge(f *Facts, n *Node) (transitions.Verdict, risk) {
 			return v, isrAtRisk
 		}
 	}
+	if v := othersInSync(f, n); v.Answer != transitions.Yes {
+		return v, isrAtRisk
+	}
 	return transitions.Allow(), safe
+}
+
+// othersInSync reports whether every other broker is in the ISR of everything that it holds: the disruption lock permits no disruption
+// while one is not. A broker that is itself out of an ISR is not judged by the others: its restart may repair it. Partitions that
+// cannot be read are judged by isrSafe, of nodes that hold any.
+func othersInSync(f *Facts, n *Node) transitions.Verdict {
+	partitions, known := f.Partitions.Get()
+	if !known || behindISR(f, n) {
+		return transitions.Allow()
+	}
+	for i := range f.Nodes {
+		o := &f.Nodes[i]
+		if o.ID == n.ID || !o.Broker {
+			continue
+		}
+		if out := kafka.OutOfSync(partitions.Suspect, o.ID); len(out) > 0 {
+			return transitions.Deny(fmt.Sprintf("broker %d is out of the ISR of %s", o.ID, Names(partitionNames(out))))
+		}
+	}
+	return transitions.Allow()
 }
 
 // unprotected judges a node while no node serves: it protects only nodes that may serve soon or whose loss may be permanent.

@@ -172,7 +172,20 @@ func TestSafe(t *testing.T) {
 			want: no("without broker 0 these fall below min.insync.replicas: orders-7-0"),
 		},
 		"a broker that does not hold the partition": {
-			nodes: rolltest.Dual(4, rolltest.Partition("orders-7", three, []int32{1, 2})), node: 3, want: yes,
+			nodes: rolltest.Dual(4, rolltest.Partition("orders-7", []int32{0, 1, 9}, []int32{0, 1})), node: 3, want: yes,
+		},
+		"a broker while another is out of an ISR": {
+			reason: "one disruption at a time: the other is not back", nodes: rolltest.Dual(3, rolltest.Spare("orders-7", three, []int32{0, 1})), node: 0,
+			want: no("broker 2 is out of the ISR of orders-7-0"),
+		},
+		"a controller while a broker is out of an ISR": {
+			nodes: rolltest.Split(3, 3, rolltest.Spare("orders-7", []int32{3, 4}, []int32{4})), node: 0, want: no("broker 3 is out of the ISR of orders-7-0"),
+		},
+		"the broker that is out of an ISR": {
+			reason: "its restart may repair it", nodes: rolltest.Dual(3, rolltest.Spare("orders-7", three, []int32{0, 1})), node: 2, want: yes,
+		},
+		"a broker that is down while another is out of an ISR": {
+			reason: "it takes nothing away", nodes: rolltest.Dual(3, rolltest.Down(0), rolltest.Spare("orders-7", three, []int32{1})), node: 0, want: yes,
 		},
 		"a broker of many partitions that are at their minimum": {
 			nodes: rolltest.Dual(3, rolltest.Partition("d", three, []int32{0, 1}), rolltest.Partition("c", three, []int32{0, 1}), rolltest.Partition("b", three, []int32{0, 1}), rolltest.Partition("a", three, []int32{0, 1})),

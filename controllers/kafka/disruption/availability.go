@@ -22,7 +22,7 @@ func Availability(k *kafkav1beta2.Kafka, v *observation.Snapshot) lifecycle.Avai
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		a.Members = append(a.Members, lifecycle.Member{
-			Name: Target(n.ID), Instance: string(v.Node(n.ID).Pod.UID),
+			Name: Target(n.ID), Title: n.Name(), Instance: string(v.Node(n.ID).Pod.UID),
 			Running: n.Running && (!n.StartedAt.IsZero() || n.Trouble != nil), Lost: n.Stranded(), Ready: n.Ready,
 			Serving: serving(&f, n), InSync: inSync(&f, n),
 		})

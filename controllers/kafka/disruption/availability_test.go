@@ -39,7 +39,7 @@ func snapshot() *observation.Snapshot {
 
 // Each case says what is observed of node 1; node 0 is available in all of them.
 func TestAvailability(t *testing.T) {
-	available := lifecycle.Member{Name: "1", Instance: "uid-of-1", Running: true, Ready: true, Serving: transitions.Yes, InSync: true}
+	available := lifecycle.Member{Name: "1", Title: "c-p-1", Instance: "uid-of-1", Running: true, Ready: true, Serving: transitions.Yes, InSync: true}
 	with := func(change func(*lifecycle.Member)) lifecycle.Member {
 		m := available
 		change(&m)

@@ -65,6 +65,11 @@ func Partition(topic string, replicas, isr []int32) Change {
 	return partition(kafka.Partition{Topic: topic, Replicas: replicas, ISR: isr, MinISR: 2})
 }
 
+// Spare is a partition with a minimum of one in-sync replica.
+func Spare(topic string, replicas, isr []int32) Change {
+	return partition(kafka.Partition{Topic: topic, Replicas: replicas, ISR: isr, MinISR: 1})
+}
+
 // Unjudged is a partition whose min.insync.replicas cannot be read.
 func Unjudged(topic string, replicas []int32) Change {
 	return partition(kafka.Partition{Topic: topic, Replicas: replicas, ISR: replicas, MinISR: kafka.MinISRUnreadable})

@@ -53,6 +53,8 @@ func (m Machine[F, E]) stays(guards ...string) want[F, E] { return want[F, E]{Wa
 var (
 	full  = Partition("orders-7", []int32{0, 1, 2}, []int32{0, 1, 2})
 	tight = Partition("orders-7", []int32{0, 1, 2}, []int32{1, 2})
+	// loose has a replica that is out of the ISR, and could lose another.
+	loose = Spare("orders-7", []int32{0, 1, 2}, []int32{0, 1})
 )
 
 func (m Machine[F, E]) selecting() []row[F, E] {
@@ -84,7 +86,9 @@ func (m Machine[F, E]) selecting() []row[F, E] {
 		at("a broker goes before the controllers if it is out of an ISR", "one disruption at a time: no controller goes before it is back", Split(3, 3, Outdated(), Partition("orders-7", []int32{3, 4, 5}, []int32{3, 5})), m.to("node-selected", roll.RestartingNode, 4)),
 		at("of those out of an ISR a controller goes first", "", Dual(4, Outdated(), BrokerAlone(0), Led(3), Partition("a", []int32{0, 2, 3}, []int32{2, 3}), Partition("b", []int32{1, 2, 3}, []int32{2, 3})), m.to("node-selected", roll.RestartingNode, 1)),
 		at("a node out of one ISR that another cannot spare waits", "", Dual(3, Outdated(), tight, Partition("audit-0", []int32{0, 1, 2}, []int32{0, 1})), m.to("isr-at-risk", roll.AwaitingISR)),
-		at("a broker that can be spared goes before one that cannot", "", Split(3, 4, Outdated(4, 6), Partition("orders-7", []int32{3, 4, 5}, []int32{4, 5})), m.to("node-selected", roll.RestartingNode, 6)),
+		at("a broker that can be spared goes before one that cannot", "", Split(3, 4, Outdated(4, 6), Partition("orders-7", []int32{4, 5, 9}, []int32{4, 5})), m.to("node-selected", roll.RestartingNode, 6)),
+		at("another broker is out of an ISR that no partition's minimum needs", "the wait names the partition", Dual(3, Outdated(0), loose), m.to("isr-at-risk", roll.AwaitingISR)),
+		at("a controller goes although partitions are not known to be in sync", "", Split(3, 3, Outdated(0), Without(roll.NeedPartitions)), m.to("node-selected", roll.RestartingNode, 0)),
 		at("a node that is not ready serves, and another is down", "readiness is not service", Dual(3, Outdated(1, 2), Dead(2), Lapsed(1, time.Second)), m.to("node-selected", roll.RestartingNode, 2)),
 		at("a node that is not ready serves, and another that needs no restart is down", "", Dual(3, Outdated(1), Dead(2), Lapsed(1, time.Hour)), m.to("node-unready", roll.AwaitingReady, 2)),
 		at("a node that is not ready serves, and can be spared", "", Dual(3, Outdated(1), Lapsed(1, time.Second)), m.to("node-selected", roll.RestartingNode, 1)),
@@ -133,6 +137,7 @@ func (m Machine[F, E]) awaitingISR() []row[F, E] {
 	return []row[F, E]{
 		at("partitions are at their minimum", "", Dual(3, Outdated(1), tight), m.stays("may-restart")),
 		at("another broker has just restarted", "Kafka may still show the process before in sync", Split(3, 3, Outdated(4), Restarted(5, 8*time.Second)), m.stays("may-restart")),
+		at("another broker is out of an ISR that no partition's minimum needs", "", Dual(3, Outdated(0), loose), m.stays("may-restart")),
 		at("partitions are above their minimum", "", Dual(3, Outdated(1), full), m.to("node-selected", roll.RestartingNode, 1)),
 		at("no node needs a restart any more", "", Dual(3, tight), m.to("isr-clear", roll.SelectingNode)),
 		at("now it is the quorum that holds the node back", "", Dual(3, Outdated(1), tight, Behind(2)), m.to("isr-clear", roll.SelectingNode)),
