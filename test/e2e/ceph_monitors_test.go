@@ -20,6 +20,14 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 			c.run(ctx, "ceph", "osd", "pool", "application", "enable", "things", "rados")
 			c.run(ctx, "sh", "-c", "printf kept | rados --pool=things put greeting -")
 			founded := c.run(ctx, "ceph", "fsid")
+			var sizes struct {
+				Nodes []struct {
+					KiB float64 `json:"kb"`
+				} `json:"nodes"`
+			}
+			Expect(json.Unmarshal([]byte(c.run(ctx, "ceph", "osd", "df", "--format=json")), &sizes)).To(Succeed())
+			Expect(sizes.Nodes).To(HaveLen(1))
+			Expect(sizes.Nodes[0].KiB/(3<<20)).To(BeNumerically("~", 0.95, 0.03), "the OSD in relation to its claim")
 
 			p := s.Phase("three are declared")
 			c.edit(ctx, `{"spec":{"mon":{"count":3,"allowMultiplePerNode":true}}}`)
