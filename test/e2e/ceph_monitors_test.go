@@ -27,7 +27,7 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 			}
 			Expect(json.Unmarshal([]byte(c.run(ctx, "ceph", "osd", "df", "--format=json")), &sizes)).To(Succeed())
 			Expect(sizes.Nodes).To(HaveLen(1))
-			Expect(sizes.Nodes[0].KiB/(3<<20)).To(BeNumerically("~", 0.95, 0.03), "the OSD in relation to its claim")
+			Expect(sizes.Nodes[0].KiB/(3<<20)).To(BeNumerically("~", 0.93, 0.03), "the OSD in relation to its claim")
 
 			p := s.Phase("three are declared")
 			c.edit(ctx, `{"spec":{"mon":{"count":3,"allowMultiplePerNode":true}}}`)
