@@ -4,7 +4,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -36,22 +35,6 @@ const Container = "connect"
 const ExactlyOnce = "detent.dev/exactly-once"
 
 func number(n int64) string { return strconv.FormatInt(n, 10) }
-
-// milliseconds returns a time from the configuration of the workers.
-func (c *Cluster) milliseconds(property string, otherwise time.Duration) time.Duration {
-	if n, err := strconv.ParseInt(c.worker[property], 10, 64); err == nil && n > 0 {
-		return time.Duration(n) * time.Millisecond
-	}
-	return otherwise
-}
-
-// Flush is the interval at which workers commit offsets.
-func (c *Cluster) Flush() time.Duration { return c.milliseconds(propertyFlush, time.Minute) }
-
-// LongestCommit is how long a task that was stopped may take to commit its last offsets.
-func (c *Cluster) LongestCommit() time.Duration {
-	return c.Flush() + c.milliseconds(propertyFlushLimit, 5*time.Second) + c.milliseconds(propertyGraceful, 5*time.Second)
-}
 
 func (c *Cluster) meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Name: name, Namespace: c.Namespace, Labels: Labels(c.Name)}
