@@ -72,11 +72,18 @@ func TestKindCreatesAFilesystemOnce(t *testing.T) {
 
 // TestKindKeepsOneReleaseOfMetadataServers starts no metadata server of 14 beside one of 16, whatever the spec asks for in between.
 func TestKindKeepsOneReleaseOfMetadataServers(t *testing.T) {
-	for name, edit := range map[string]func(*cephv1.ClusterSpec){
-		"a pod of monitors changes": func(c *cephv1.ClusterSpec) {
-			c.Resources = map[string]corev1.ResourceRequirements{"mon": {Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}}
+	for name, disturb := range map[string]func(*rig){
+		"a pod of monitors changes": func(r *rig) {
+			r.edit(func(c *cephv1.Cluster) {
+				c.Spec.Resources = map[string]corev1.ResourceRequirements{"mon": {Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}}}
+			})
 		},
-		"another standby": func(c *cephv1.ClusterSpec) { c.Filesystems[0].StandbyCount = 2 },
+		"another standby": func(r *rig) {
+			r.edit(func(c *cephv1.Cluster) { c.Spec.Filesystems[0].StandbyCount = 2 })
+		},
+		"the Deployment of a stopped standby is deleted": func(r *rig) {
+			r.delete("rook-ceph-mds-myfs-b")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := cluster("ceph:14")
@@ -88,7 +95,7 @@ func TestKindKeepsOneReleaseOfMetadataServers(t *testing.T) {
 			r.until("the active metadata server", 15*time.Minute, func() bool {
 				return r.entry().State == "AwaitingDaemon" && r.entry().Data["daemon"] == "mds.myfs-a" && r.entry().Data["step"] == "Replace"
 			})
-			r.edit(func(c *cephv1.Cluster) { edit(&c.Spec) })
+			disturb(r)
 			r.until("the upgrade", 30*time.Minute, func() bool {
 				running := map[int]bool{}
 				active := 0

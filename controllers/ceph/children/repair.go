@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
@@ -50,6 +52,9 @@ func (t *scope) repairOne(ctx context.Context, declared daemons.Daemon) error {
 	if err != nil {
 		return err
 	}
+	if t.outrun(declared, one.Version) {
+		d.Spec.Replicas = new(int32(0))
+	}
 	if err := t.write.Own(d); err != nil {
 		return err
 	}
@@ -57,6 +62,19 @@ func (t *scope) repairOne(ctx context.Context, declared daemons.Daemon) error {
 		return fmt.Errorf("creating the Deployment of %s: %w", declared.Name, err)
 	}
 	return nil
+}
+
+// outrun reports whether another metadata server of the filesystem runs a release beside which none of this version may run. The upgrade
+// has stopped the daemon, and starts it on that release.
+func (t *scope) outrun(d daemons.Daemon, version versions.Version) bool {
+	return d.Name.Type == ceph.TypeMDS && slices.ContainsFunc(t.snapshot.Declared, func(o daemons.Daemon) bool {
+		if o.Name.Type != ceph.TypeMDS || o.Filesystem != d.Filesystem {
+			return false
+		}
+		runs := t.snapshot.Runs(o.Name).Version
+		release, known := t.snapshot.Table.Release(runs.Major)
+		return known && release.MDSStandbys == versions.StandbysStop && runs.Major > version.Major
+	})
 }
 
 // last returns what a daemon last ran: the image that an administrator set by hand, or that of the newest release that it may have been
