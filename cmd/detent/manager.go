@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"strings"
 
@@ -94,6 +95,9 @@ func openJournal(name string, out io.Writer, o *operator.Options) (closeIt func(
 
 func (f *managerFlags) complete() (operator.Options, error) {
 	o := f.options
+	if !(o.DeadlineScale > 0) || math.IsInf(o.DeadlineScale, 0) { // neither is NaN
+		return o, fmt.Errorf("--deadline-scale %v: it is a factor above 0, such as 2 for deadlines that are twice as long", o.DeadlineScale)
+	}
 	log, err := logger(f.logFormat, f.verbosity)
 	if err != nil {
 		return o, err

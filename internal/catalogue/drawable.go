@@ -1,6 +1,7 @@
 package catalogue
 
 import (
+	"slices"
 	"time"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -88,6 +89,11 @@ func Live(entry *lifecyclev1.Lifecycle, now time.Time) *graph.Live {
 		}
 		times := max(int(h.Times), 1)
 		live.Visited[h.To] += times
+		same := func(w graph.Walk) bool { return w.Event == h.Event && w.From == h.From && w.To == h.To }
+		if i := slices.IndexFunc(live.Walked, same); i >= 0 {
+			live.Walked[i].Count += times
+			continue
+		}
 		live.Walked = append(live.Walked, graph.Walk{Event: h.Event, From: h.From, To: h.To, Count: times})
 	}
 	for _, w := range entry.WaitingFor {

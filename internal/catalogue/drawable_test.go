@@ -62,3 +62,14 @@ func TestLiveShowsOnlyTheCurrentAttempt(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// The history has a line for each change of direction: A to B, B to C, A to B again.
+func TestLiveAddsUpTransitionsThatAreTakenAgain(t *testing.T) {
+	entry := &lifecyclev1.Lifecycle{State: "B", History: []lifecyclev1.Transition{
+		{Event: "selected", From: "A", To: "B", Times: 2}, {Event: "skipped", From: "B", To: "A"}, {Event: "selected", From: "A", To: "B"},
+	}}
+	want := []graph.Walk{{Event: "selected", From: "A", To: "B", Count: 3}, {Event: "skipped", From: "B", To: "A", Count: 1}}
+	if diff := cmp.Diff(want, catalogue.Live(entry, time.Time{}).Walked); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
