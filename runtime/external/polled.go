@@ -69,13 +69,7 @@ func (p *Polled[T, C, Q, A, W]) Read(ctx context.Context, target T, queries []Qu
 	}
 	wanted := make([]poller.Query[Q], len(queries))
 	for i, q := range queries {
-		renew, again := q.MaxAge/renewals, q.Again
-		if q.Renew > 0 {
-			renew = min(renew, q.Renew)
-		}
-		if m.Read(q.Question).State() == poller.Unreadable {
-			renew, again = min(renew, retryFailed), retryFailed
-		}
+		renew, again := intervals(q, m.Read(q.Question).State())
 		if again > 0 {
 			p.alarms.set(p.Clock, uid, again, wake)
 		}
