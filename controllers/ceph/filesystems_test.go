@@ -57,7 +57,8 @@ func TestKindCreatesAFilesystemOnce(t *testing.T) {
 		r.ceph.Do(func(c *simulated.Cluster) { c.Filesystems = nil })
 		r.until("the Warning", 2*time.Minute, func() bool { return shown() == want })
 		for range 60 {
-			if r.step(); exists() {
+			r.step()
+			if exists() {
 				t.Fatal("it is created again")
 			}
 		}

@@ -149,7 +149,8 @@ func TestKindRestsWithoutAFlagThatIsSetLate(t *testing.T) {
 				delayed.held = late
 			} else {
 				for range 60 {
-					if r.step(); r.entry().State == tc.state {
+					r.step()
+					if r.entry().State == tc.state {
 						t.Fatalf("it stops in %s while the command is under way", tc.state)
 					}
 				}

@@ -71,7 +71,7 @@ func TestOutcomeOfARequestThatWasExecutedIsUnknown(t *testing.T) {
 			server.Start()
 			defer server.Close()
 			send := func(method string) error {
-				request, err := http.NewRequestWithContext(t.Context(), method, server.URL, nil)
+				request, err := http.NewRequestWithContext(t.Context(), method, server.URL, http.NoBody)
 				if err != nil {
 					t.Fatal(err)
 				}

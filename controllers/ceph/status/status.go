@@ -249,13 +249,12 @@ func versionSettled(c *cephv1.Cluster, spec *decision.Situation) metav1.Conditio
 			return out
 		}
 	}
-	switch v := c.Status.Version; {
-	case v == nil:
+	if c.Status.Version == nil {
 		out.Reason, out.Message = "NotLaunched", "no daemon has reported its version yet"
-	default:
-		if out.Message = unsettled(c, spec); out.Message == "" {
-			out.Status, out.Reason = metav1.ConditionTrue, "Settled"
-		}
+		return out
+	}
+	if out.Message = unsettled(c, spec); out.Message == "" {
+		out.Status, out.Reason = metav1.ConditionTrue, "Settled"
 	}
 	return out
 }

@@ -2,8 +2,10 @@
 package planning
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -250,25 +252,42 @@ func (s *simulation) Prepare(ctx context.Context, objects []lifecycle.Object) er
 				return fmt.Errorf("simulating the past of Cluster %s: %w", c.Name, err)
 			}
 		}
-		if err := s.hosts(ctx, c); err != nil {
+		if err := s.hosts(ctx, c, m); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// hosts adds hosts if the input has none.
-func (s *simulation) hosts(ctx context.Context, c *cephv1.Cluster) error {
+// hosts adds hosts if the input has none: those of the record, and enough for the monitors. Pods that are bound to no host run on the first.
+func (s *simulation) hosts(ctx context.Context, c *cephv1.Cluster, stored *corev1.ConfigMap) error {
+	run := s.cluster(client.ObjectKeyFromObject(c)).pods
 	var nodes corev1.NodeList
 	if err := s.env.Client.List(ctx, &nodes); err != nil {
 		return fmt.Errorf("simulating the hosts of Cluster %s: %w", c.Name, err)
 	}
 	if len(nodes.Items) > 0 {
+		run.Node = nodes.Items[0].Name
 		return nil
 	}
+	r := &record.Record{}
+	if len(stored.Data) > 0 {
+		var err error
+		if r, err = record.Decode(stored.Data); err != nil {
+			return fmt.Errorf("simulating the hosts of Cluster %s: %w", c.Name, err)
+		}
+	}
+	names := map[string]bool{}
 	for i := range max(3, int(c.Spec.Mon.Count)) {
+		names[fmt.Sprintf("host-%d", i+1)] = true
+	}
+	for _, d := range r.Daemons {
+		names[cmp.Or(d.Node, d.CrushHost, "host-1")] = true
+	}
+	run.Node = "host-1"
+	for _, name := range slices.Sorted(maps.Keys(names)) {
 		n := &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
-		n.Name = fmt.Sprintf("host-%d", i+1)
+		n.Name = name
 		if err := s.env.Store.Put(n); err != nil {
 			return fmt.Errorf("simulating the hosts of Cluster %s: %w", c.Name, err)
 		}
