@@ -74,7 +74,9 @@ func blocked(r nodestorage.Replacement) map[string]blocking {
 		"it has the only replica of a topic without a minimum": {
 			broker(kafka.Partition{Leader: 0, Replicas: []int32{0}, ISR: []int32{0}}), "broker 0 has the only replica of orders-0: add replicas, or delete the topics"},
 		"it has the only replica in sync of two that are the minimum": {
-			broker(kafka.Partition{Leader: 0, Replicas: []int32{0, 1}, ISR: []int32{0}, MinISR: 2}), "no replica is in sync on another broker than 0 of orders-0"},
+			broker(kafka.Partition{Leader: 0, Replicas: []int32{0, 1}, ISR: []int32{0}, MinISR: 2}), "broker 1 is out of the ISR of orders-0"},
+		"it has the only replica in sync, and the other one was on a broker that is gone": {
+			broker(kafka.Partition{Leader: 0, Replicas: []int32{0, 7}, ISR: []int32{0}, MinISR: 2}), "no replica is in sync on another broker than 0 of orders-0"},
 	}
 }
 
