@@ -311,7 +311,7 @@ func availability(_ *Cluster, v *Snapshot) lifecycle.Availability {
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		m := lifecycle.Member{
-			Name: fmt.Sprint(i), Running: n.Running && (!n.StartedAt.IsZero() || n.Trouble != nil), Lost: n.Stranded(), Ready: n.Ready,
+			Name: fmt.Sprint(i), Title: podName(i), Running: n.Running && (!n.StartedAt.IsZero() || n.Trouble != nil), Lost: n.Stranded(), Ready: n.Ready,
 			Serving: roll.Serving(&f, n).Answer, InSync: !f.Now.Before(n.StartedAt.Add(session)) && !behind(&f, n.ID),
 		}
 		if m.Serving == transitions.Yes && !n.Ready && !roll.Available(&f, n) {
