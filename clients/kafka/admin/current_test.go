@@ -158,7 +158,7 @@ func TestClientFailsWithoutQuorumLeader(t *testing.T) {
 
 // If all controllers lose the metadata log, their epochs begin anew. The client of a cluster lives as long as the cluster: it must not
 // take every later leader for a deposed one.
-func TestClientAcceptsQuorumThatBeganAnew(t *testing.T) {
+func TestClientAcceptsQuorumThatBeganAgain(t *testing.T) {
 	w := newWorld(t, "4.1.2")
 	clock := clocktesting.NewFakeClock(time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC))
 	w.options.Clock = clock

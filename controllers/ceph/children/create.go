@@ -62,7 +62,7 @@ const severalFilesystems = 16
 // are not declared.
 func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, want *cephv1.FilesystemSpec) error {
 	at := slices.IndexFunc(exist, func(f ceph.Filesystem) bool { return f.Name == want.Name })
-	if _, created := t.snapshot.Record.Filesystems[want.Name]; at < 0 && created && !facts.Anew(t.cluster, t.snapshot.Record, want.Name) {
+	if _, created := t.snapshot.Record.Filesystems[want.Name]; at < 0 && created && !facts.MayCreateAgain(t.cluster, t.snapshot.Record, want.Name) {
 		return nil // it was removed, and a Warning says so
 	}
 	if at < 0 {

@@ -172,7 +172,7 @@ func (t *scope) remake(next *record.Record) {
 	}
 }
 
-// filesystems records the declared filesystems that exist, so that one that is removed is not created again. An approval to create one anew
+// filesystems records the declared filesystems that exist, so that one that is removed is not created again. An approval to create one again
 // is used up then.
 func (t *scope) filesystems(next *record.Record) {
 	m, known := t.snapshot.Cluster.Get()
@@ -185,7 +185,7 @@ func (t *scope) filesystems(next *record.Record) {
 			continue
 		}
 		count := next.Filesystems[name]
-		if facts.Anew(t.cluster, next, name) {
+		if facts.MayCreateAgain(t.cluster, next, name) {
 			count++
 		}
 		next.Filesystems = put(next.Filesystems, name, count)

@@ -26,17 +26,17 @@ func RemovedFilesystems(c *cephv1.Cluster, s *observation.Snapshot) (names []str
 	return names
 }
 
-// anewApproval is the value of the annotation for one removal of a filesystem.
-func anewApproval(r *record.Record, name string) string {
+// createAgain is the value of the annotation for one removal of a filesystem.
+func createAgain(r *record.Record, name string) string {
 	return fmt.Sprintf("new-filesystem=%s/%d", name, r.Filesystems[name]+1)
 }
 
-// Anew reports whether it is approved to create a filesystem that was removed.
-func Anew(c *cephv1.Cluster, r *record.Record, name string) bool {
-	return c.Annotations[Approve] == anewApproval(r, name)
+// MayCreateAgain reports whether it is approved to create a filesystem that was removed.
+func MayCreateAgain(c *cephv1.Cluster, r *record.Record, name string) bool {
+	return c.Annotations[Approve] == createAgain(r, name)
 }
 
 // AnewCommand approves to create the filesystem.
 func AnewCommand(c *cephv1.Cluster, s *observation.Snapshot, name string) string {
-	return approveCommand(c, anewApproval(s.Record, name))
+	return approveCommand(c, createAgain(s.Record, name))
 }

@@ -25,7 +25,7 @@ type Record struct {
 	OSDs map[string]string `json:"osds,omitempty"`
 	// Removed are the OSDs that were removed from Ceph, by slot. The slot is not used until its UUID is replaced.
 	Removed map[string]Removed `json:"removed,omitempty"`
-	// Filesystems that were created, by name, with how often it was approved to create them anew after they were removed from Ceph.
+	// Filesystems that were created, by name, with how often it was approved to create them again after they were removed from Ceph.
 	Filesystems map[string]int `json:"filesystems,omitempty"`
 	// Images by name, with what was detected in them.
 	Images map[string]Image `json:"images,omitempty"`

@@ -53,7 +53,7 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	return append(out, unusual(c, s)...)
 }
 
-// filesystemsRemoved names the filesystems that were removed from Ceph, and how they are created anew.
+// filesystemsRemoved names the filesystems that were removed from Ceph, and how they are created again.
 func filesystemsRemoved(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
 	for _, name := range facts.RemovedFilesystems(c, s) {
 		texts = append(texts, fmt.Sprintf("the filesystem %s was removed from Ceph, and is not created again: its pools may hold files. To create an empty one, remove or rename its pools, and approve that with %s",
