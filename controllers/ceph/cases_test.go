@@ -18,6 +18,7 @@ import (
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	simulated "github.com/detent-dev/detent/simulator/ceph"
@@ -249,6 +250,13 @@ func (r *rig) intended() string {
 		}
 	}
 	return ""
+}
+
+// marked reports whether the Deployment of a daemon names a change of it that is made no more.
+func (r *rig) marked(daemon string) bool {
+	d := &appsv1.Deployment{}
+	r.must(r.client.Get(context.Background(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-" + strings.ReplaceAll(daemon, ".", "-")}, d))
+	return d.Annotations[render.Withdrawn] != ""
 }
 
 // reverted withdraws the change before a daemon was touched.

@@ -71,11 +71,7 @@ func disturbances() []func(*rig, *rand.Rand) {
 	boom := cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr, Summary: "boom"}
 	return []func(*rig, *rand.Rand){
 		func(r *rig, _ *rand.Rand) { r.restart() },
-		func(r *rig, _ *rand.Rand) { // the status is lost
-			c := r.get()
-			c.Status = cephv1.ClusterStatus{}
-			r.must(r.client.Status().Update(context.Background(), c))
-		},
+		func(r *rig, _ *rand.Rand) { r.wipe() },
 		func(r *rig, random *rand.Rand) { // a pod is lost
 			var pods corev1.PodList
 			r.must(r.client.List(context.Background(), &pods))

@@ -274,6 +274,28 @@ func TestKindRepairsOnTheReleaseThatMayHaveStarted(t *testing.T) {
 	}
 }
 
+// TestKindForgetsAWithdrawalOnceTheStartIsMade loses the status when the start of a daemon is recorded and not made. The start is withdrawn, as
+// the cluster is unhealthy by then, and made later: nothing is left of the withdrawal.
+func TestKindForgetsAWithdrawalOnceTheStartIsMade(t *testing.T) {
+	r := launched(t, "16")
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+	intended := ""
+	r.until("the record", 5*time.Minute, func() bool {
+		intended = r.intended()
+		return intended != ""
+	})
+	r.ceph.Do(func(c *simulated.Cluster) {
+		c.Raise(cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr})
+	})
+	r.wipe()
+	r.until("the mark", time.Minute, func() bool { return r.marked(intended) })
+	r.ceph.Do(func(c *simulated.Cluster) { c.Clear("TEST_BOOM") })
+	r.until("the end", 30*time.Minute, r.settled("18"))
+	if r.marked(intended) {
+		t.Errorf("the Deployment of %s still names a change that is made no more", intended)
+	}
+}
+
 // TestKindStartsNoReleaseThatWasWithdrawn goes back to the release of the daemons when the first start on another one is recorded and not
 // written yet: nothing was started, and a Deployment that is lost later is created on what it ran.
 func TestKindStartsNoReleaseThatWasWithdrawn(t *testing.T) {
@@ -301,6 +323,7 @@ func TestKindStartsNoReleaseThatWasWithdrawn(t *testing.T) {
 			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:16" })
 			r.ceph.Do(func(c *simulated.Cluster) { c.Clear("TEST_BOOM") })
 			r.until("the rest", 5*time.Minute, func() bool { return r.settled("16")() && r.intended() == "" })
+			r.until("the end of the mark", time.Minute, func() bool { return !r.marked(intended) })
 			r.delete("rook-ceph-" + strings.ReplaceAll(intended, ".", "-"))
 			r.until("the repair", 5*time.Minute, r.settled("16"))
 			for _, s := range r.world.Started {

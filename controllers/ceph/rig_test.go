@@ -187,6 +187,14 @@ func (r *rig) edit(change func(*cephv1.Cluster)) {
 	r.must(r.client.Update(context.Background(), c))
 }
 
+// wipe loses the status of the Cluster.
+func (r *rig) wipe() {
+	r.t.Helper()
+	c := r.get()
+	c.Status = cephv1.ClusterStatus{}
+	r.must(r.client.Status().Update(context.Background(), c))
+}
+
 // step is one second.
 func (r *rig) step() {
 	r.t.Helper()

@@ -139,9 +139,7 @@ func TestKindUpgradesACluster(t *testing.T) {
 			from: "14", to: "16", last: []string{"rgw.store.a", "mds.myfs-a", "mds.myfs-b"},
 			disturb: func(r *rig, second int) {
 				if second%23 == 0 {
-					c := r.get()
-					c.Status = cephv1.ClusterStatus{}
-					r.must(r.client.Status().Update(context.Background(), c))
+					r.wipe()
 				}
 			},
 		},

@@ -29,18 +29,22 @@ func (t *scope) intend(ctx context.Context, name ceph.Daemon, have *appsv1.Deplo
 }
 
 // withdraw forgets the starts that were about to be made and are not any more, because the spec or the health has changed before. The
-// Deployment is marked first: a process that ended may have sent a change of it, which fails from then on.
+// Deployment is marked first: a process that ended may have sent a change of it, which fails from then on. The mark goes with the intent.
 func (t *scope) withdraw(ctx context.Context) error {
 	next := t.next()
 	for _, name := range next.Names() {
 		one, have := next.Daemons[name.String()], t.snapshot.Deployments[name]
-		if one.Intent.Version.IsZero() || !observation.Untouched(have, one.Intent) || t.replaces(name) {
+		if one.Intent.Version.IsZero() || !observation.Untouched(have, one.Intent) {
+			if err := t.mark(ctx, name, have, ""); err != nil {
+				return err
+			}
+			continue
+		}
+		if t.replaces(name) {
 			continue
 		}
 		if !observation.Withdrawn(have, one.Intent) {
-			marked := have.DeepCopy()
-			marked.Annotations = put(marked.Annotations, render.Withdrawn, one.Intent.ResourceVersion)
-			if err := t.update(ctx, name, marked); err != nil {
+			if err := t.mark(ctx, name, have, one.Intent.ResourceVersion); err != nil {
 				return err
 			}
 			continue
@@ -49,6 +53,20 @@ func (t *scope) withdraw(ctx context.Context) error {
 		next.Daemons[name.String()] = one
 	}
 	return t.store(ctx, next)
+}
+
+// mark names on a Deployment, if there is one, the change that is made no more, or none.
+func (t *scope) mark(ctx context.Context, name ceph.Daemon, have *appsv1.Deployment, change string) error {
+	if have == nil || have.Annotations[render.Withdrawn] == change {
+		return nil
+	}
+	marked := have.DeepCopy()
+	if change == "" {
+		delete(marked.Annotations, render.Withdrawn)
+	} else {
+		marked.Annotations = put(marked.Annotations, render.Withdrawn, change)
+	}
+	return t.update(ctx, name, marked)
 }
 
 // replaces reports whether the upgrade replaces the daemon at present.
