@@ -46,7 +46,7 @@ func TestKindGoesOnWithoutARemovedOSD(t *testing.T) {
 			r.world.Broken = nil
 			r.started()
 			r.until("the upgrade", 6*time.Minute, r.settled("18"))
-			if diff := cmp.Diff(map[string]string{"mon": "18", "mgr": "18", "osd": "18", "rgw": "18", "mds": "18"}, r.versions()); diff != "" {
+			if diff := cmp.Diff(allOn("18"), r.versions()); diff != "" {
 				t.Errorf("versions (-want +got):\n%s", diff)
 			}
 			if warned := strings.Contains(r.warning("OSDRemoved"), "osd.3 was removed from Ceph"); warned != row.approved {
@@ -66,6 +66,30 @@ func TestKindGoesOnWithoutARemovedOSD(t *testing.T) {
 			r.clean()
 		})
 	}
+}
+
+// TestKindNamesAnOSDThatWasDeadBefore asks for an upgrade while an OSD is dead. The data was restored elsewhere, and Ceph is whole: nothing
+// but the OSD keeps the first monitor from being replaced, and the reason says so.
+func TestKindNamesAnOSDThatWasDeadBefore(t *testing.T) {
+	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "3"}
+	c := cluster("ceph:16")
+	c.Spec.Storage.VolumeClaims[0].Count = 3
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	r.kill(osd, "")
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+	r.until("the hold", 5*time.Minute, func() bool { return r.entry().State == cephupgrade.DeadOSD })
+	if got, want := r.message(lifecycle.Ready), "osd.3 is down and out: repair it, or remove it with ceph osd purge"; !strings.Contains(got, want) {
+		t.Errorf("Ready: got %q, want %q in it", got, want)
+	}
+	r.ceph.Do(func(c *simulated.Cluster) { r.run(c, "osd", "purge", osd.ID, "--yes-i-really-mean-it") })
+	r.until("the upgrade", 10*time.Minute, func() bool { return cmp.Equal(allOn("18"), r.versions()) })
+	r.clean()
+}
+
+// allOn are the versions of a cluster whose daemons all run one.
+func allOn(version string) map[string]string {
+	return map[string]string{"mon": version, "mgr": version, "osd": version, "rgw": version, "mds": version}
 }
 
 // TestKindKeepsAnOSDThatReadingsMiss forgets no OSD that the map lacks for a while, nor all OSDs at once.

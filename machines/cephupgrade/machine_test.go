@@ -145,6 +145,8 @@ func selecting() []row {
 		goes("selecting: refused, and its metadata servers have several versions", s, with(refused, settings, old(mdsB)), "check-again", cu.Preflight),
 		goes("selecting: refused, and a standby of the older version is stopped", s, with(refused, halted(mdsB), old(mdsB)), "check-again", cu.Preflight),
 		goes("selecting: an OSD is down and out", s, with(old(osd0), down(true)), "osd-dead", cu.DeadOSD),
+		goes("selecting: an OSD is down and out, and a monitor is next", s, with(old(monB), down(true)), "osd-dead", cu.DeadOSD),
+		goes("selecting: an OSD is down and out, and nothing is left", s, with(down(true)), "upgraded", cu.Settled),
 		goes("selecting: an OSD on the release has no Deployment", s, with(unrequired, gone(osd0)), "osds-upgraded", cu.RequiringRelease),
 		goes("selecting: an OSD that never started", s, with(unrequired, gone(osd0), down(false), silent(osd0), fresh), "osds-upgraded", cu.RequiringRelease),
 		goes("selecting: an OSD that never started has a Deployment", s, with(unrequired, down(false), silent(osd0), fresh), "osds-upgraded", cu.RequiringRelease),

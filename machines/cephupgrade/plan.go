@@ -77,6 +77,8 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 	switch {
 	case left && step.Kind == order.Wait:
 		return waiting(c, step)
+	case left && len(f.dead(c, step.Daemon)) > 0:
+		return plan{turn: dead, text: outText(f.dead(c, step.Daemon))}
 	case left:
 		t := step.Daemon.Type
 		if step.Kind == order.Reduce {
@@ -106,13 +108,32 @@ func waiting(c *Cluster, step order.Step) plan {
 	case !known && step.Daemon.Type == ceph.TypeOSD:
 		return plan{turn: repair, text: step.Daemon.String() + " is not in the OSD map: if it stays away, it counts as removed from Ceph"}
 	case known && !o.Up && !o.In:
-		return plan{turn: dead, text: fmt.Sprintf("%s is down and out: repair it, or remove it with ceph osd purge", step.Daemon)}
+		return plan{turn: dead, text: outText([]string{step.Daemon.String()})}
 	case known && !o.Up && noUp(c, step.Daemon) != "":
 		return plan{turn: repair, text: noUp(c, step.Daemon)}
 	case known && !o.Up && (o.NoOut || slices.Contains(c.OSDs.Flags, "noout")):
 		return plan{turn: repair, text: fmt.Sprintf("%s is down, and the flag noout keeps Ceph from marking it out: repair it, or remove the flag", step.Daemon)}
 	}
 	return plan{turn: repair, text: step.Daemon.String() + " does not serve: it is repaired on its version before it is replaced"}
+}
+
+// dead returns the OSDs other than the daemon that is next which do not come back: no daemon may be replaced beside them. A new one has
+// not come up yet.
+func (f *Facts) dead(c *Cluster, next ceph.Daemon) (names []string) {
+	for i := range f.Daemons {
+		name := f.Daemons[i].Name
+		if o, known := c.osd(name); known && name != next && !o.Up && !o.In && !o.New {
+			names = append(names, name.String())
+		}
+	}
+	return names
+}
+
+func outText(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " is down and out: repair it, or remove it with ceph osd purge"
+	}
+	return list(names) + " are down and out: repair them, or remove them with ceph osd purge"
 }
 
 // due reports whether anything is left to do. A flag of an OSD that was replaced is kept until it has started, and removed then.
