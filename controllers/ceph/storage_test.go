@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
@@ -124,6 +125,40 @@ func TestKindMakesTheDataOfAMonitorAgain(t *testing.T) {
 	r.lose(mon("b"))
 	r.until("the second loss", time.Minute, func() bool { return strings.Contains(r.lost(), "format-storage=mon.b/2") })
 	r.stays("approved for the first loss", mon("b"))
+}
+
+// TestKindMovesAMonitorWhoseHostIsGone makes a monitor on another host once that is approved and there is one. Until then it keeps its host,
+// which may come back.
+func TestKindMovesAMonitorWhoseHostIsGone(t *testing.T) {
+	c := cluster("ceph:16")
+	c.Spec.Mon.AllowMultiplePerNode = false
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	gone := r.record().Daemons["mon.b"].Node
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: gone}}
+	r.must(r.client.Delete(t.Context(), node))
+	r.world.Unscheduled = func(p *corev1.Pod) bool { return p.Spec.NodeName == gone }
+	r.lose(mon("b"))
+	want := "mon.b cannot run: the host " + gone + " does not exist any more, which has its data in the directory /var/lib/rook/rook-ceph_rook-ceph/mon-b on " + gone +
+		". Bring it back with its data; or, if it is gone for good, approve to make the data again on another host, from the other monitors: " +
+		"kubectl annotate clusters.ceph.rook.io rook-ceph -n rook-ceph --overwrite detent.dev/approve=format-storage=mon.b/1"
+	r.until("the loss", time.Minute, func() bool { return r.lost() == want })
+	r.stays("not approved", mon("b"))
+	r.approve("format-storage=mon.b/1")
+	r.until("the reason", time.Minute, func() bool {
+		return strings.Contains(r.message(lifecycle.Ready), "placing mon.b: 2 hosts can have a monitor")
+	})
+	r.stays("no other host", mon("b"))
+
+	r.must(r.client.Create(t.Context(), &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "node-4"},
+		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+	}))
+	r.until("the monitor", 3*time.Minute, func() bool {
+		one := r.record().Daemons["mon.b"]
+		return r.settled("16")() && r.lost() == "" && one.Node == "node-4" && one.Format == record.FormatDone && one.Remade == 1
+	})
+	r.clean()
 }
 
 // TestKindFoundsNoClusterOfEmptyMonitors makes nothing again while the monitors with data are no quorum, whatever is approved.

@@ -69,26 +69,32 @@ func put[K comparable, V any](into map[K]V, key K, value V) map[K]V {
 }
 
 // place chooses the hosts of monitors, which keep their data there, and records their addresses. A monitor that cannot be placed is not
-// launched, and no other one until it is: the rest of the cluster is kept as it is.
+// launched, and no other one until it is: the rest of the cluster is kept as it is. One whose host is gone keeps it until it is approved to
+// move it, and another host can have it.
 func (t *scope) place(ctx context.Context, next *record.Record) error {
 	var hosts []host
+	moves := t.moves()
 	for _, d := range t.snapshot.Declared {
 		if d.Name.Type != ceph.TypeMon {
 			continue
 		}
 		name := d.Name.String()
 		one := next.Daemons[name]
-		if one.Node == "" {
+		if one.Node == "" || moves[d.Name] {
 			if hosts == nil {
 				var err error
 				if hosts, err = t.hosts(ctx); err != nil {
 					return err
 				}
 			}
-			if one.Node = t.freest(next, hosts); one.Node == "" {
+			chosen := t.freest(next, hosts)
+			if chosen == "" {
 				return noHost(d.Name, hosts)
 			}
-			one.Format, one.Directory = record.FormatAllowed, render.MonDirectory(t.cluster)
+			one.Node, one.Format, one.Directory = chosen, record.FormatAllowed, render.MonDirectory(t.cluster)
+			if moves[d.Name] {
+				one.Remade++
+			}
 		}
 		if service := t.snapshot.Services[d.Name]; service != nil && one.Address == "" && service.Spec.ClusterIP != corev1.ClusterIPNone {
 			one.Address = service.Spec.ClusterIP
@@ -96,6 +102,17 @@ func (t *scope) place(ctx context.Context, next *record.Record) error {
 		next.Daemons = put(next.Daemons, name, one)
 	}
 	return nil
+}
+
+// moves returns the monitors that are approved to be made on another host.
+func (t *scope) moves() map[ceph.Daemon]bool {
+	moves := map[ceph.Daemon]bool{}
+	for _, l := range facts.Losses(t.snapshot) {
+		if l.HostGone && facts.Remake(t.cluster, t.snapshot, &l) {
+			moves[l.Daemon.Name] = true
+		}
+	}
+	return moves
 }
 
 // detected records the versions that were detected in the images of the spec, and forgets the images that neither the spec nor a daemon uses:
@@ -163,7 +180,7 @@ func (t *scope) located(next *record.Record) {
 // remake permits to make the lost data of a monitor again, once for each approval. The permission is withdrawn when it serves.
 func (t *scope) remake(next *record.Record) {
 	for _, l := range facts.Losses(t.snapshot) {
-		if !facts.Remake(t.cluster, t.snapshot, &l) {
+		if l.HostGone || !facts.Remake(t.cluster, t.snapshot, &l) {
 			continue
 		}
 		one := next.Daemons[l.Daemon.Name.String()]

@@ -12,6 +12,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -59,7 +60,8 @@ func (t *scope) reuse(next *record.Record) error {
 	return nil
 }
 
-// clear deletes the Deployments of OSDs that were removed from Ceph. That makes nothing unavailable: Ceph accepts such an OSD no more.
+// clear deletes the Deployments of OSDs that were removed from Ceph, and of monitors whose host is gone and that were moved to another one,
+// which are created again there. That makes nothing unavailable: Ceph accepts such an OSD no more, and such a monitor cannot run.
 func (t *scope) clear(ctx context.Context) error {
 	for _, slot := range slices.Sorted(maps.Keys(t.snapshot.Record.Removed)) {
 		osd := t.snapshot.Record.Removed[slot].Name()
@@ -69,6 +71,15 @@ func (t *scope) clear(ctx context.Context) error {
 		}
 		if err := t.write.Delete(ctx, left); err != nil {
 			return fmt.Errorf("deleting the Deployment of %s, which was removed from Ceph: %w", osd, err)
+		}
+	}
+	for _, mon := range t.snapshot.Record.Of(ceph.TypeMon) {
+		one, left := t.snapshot.Record.Daemons[mon.String()], t.snapshot.Deployments[mon]
+		if left == nil || one.Format != record.FormatAllowed || one.Remade == 0 || render.BoundTo(&left.Spec.Template) == one.Node {
+			continue
+		}
+		if err := t.write.Delete(ctx, left); err != nil {
+			return fmt.Errorf("deleting the Deployment of %s, which moves to the host %s: %w", mon, one.Node, err)
 		}
 	}
 	return nil

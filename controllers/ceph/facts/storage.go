@@ -31,16 +31,18 @@ const approveFormat = "format-storage="
 // Loss is a monitor or an OSD whose data was lost after it had served.
 type Loss struct {
 	Daemon daemons.Daemon
-	// Node on which its pod is.
+	// Node on which its pod is, or was.
 	Node string
+	// HostGone is true for a monitor whose host does not exist any more. Its data is made again on another one.
+	HostGone bool
 	// Since is when the loss was last found. What Ceph reported before is no evidence.
 	Since time.Time
 	// Approval is the value of the annotation that approves to make the data again; empty for an OSD.
 	Approval string
 }
 
-// Losses returns the daemons whose data was lost, in the order of their declaration. That is positive evidence alone: the init container
-// found no data, and the record forbids to make it.
+// Losses returns the daemons whose data was lost, in the order of their declaration. That is positive evidence alone: the record forbids to
+// make the data, and the init container found none, or the host that had it was deleted from Kubernetes.
 func Losses(s *observation.Snapshot) (out []Loss) {
 	if s.Record == nil {
 		return nil
@@ -51,11 +53,14 @@ func Losses(s *observation.Snapshot) (out []Loss) {
 		if one.Format != record.FormatDone || pod == nil || of == nil || pod.DeletionTimestamp != nil || !render.Current(pod, of) {
 			continue
 		}
-		end := foundNothing(pod)
-		if end == nil {
+		l := Loss{Daemon: d, Node: pod.Spec.NodeName}
+		if end := foundNothing(pod); end != nil {
+			l.Since = end.FinishedAt.Time
+		} else if s.Homeless[d.Name] {
+			l.Node, l.HostGone, l.Since = one.Node, true, pod.CreationTimestamp.Time
+		} else {
 			continue
 		}
-		l := Loss{Daemon: d, Node: pod.Spec.NodeName, Since: end.FinishedAt.Time}
 		if d.Name.Type == ceph.TypeMon {
 			l.Approval = fmt.Sprintf("%s%s/%d", approveFormat, d.Name, one.Remade+1)
 		}
@@ -112,9 +117,12 @@ func alone(s *observation.Snapshot, q *ceph.Quorum, lost string) string {
 // Remedy says what was lost and what can be done.
 func (l *Loss) Remedy(c *cephv1.Cluster, s *observation.Snapshot) string {
 	name := l.Daemon.Name
-	text := fmt.Sprintf("%s has lost its data: nothing is left in %s. ", name, render.Storage(c, s.Record, l.Daemon, l.Node))
-	if l.Daemon.Claims != nil {
-		text = fmt.Sprintf("%s on %s has lost its data: nothing is left in %s. ", name, l.Node, render.Storage(c, s.Record, l.Daemon, l.Node))
+	storage := render.Storage(c, s.Record, l.Daemon, l.Node)
+	text := fmt.Sprintf("%s has lost its data: nothing is left in %s. ", name, storage)
+	if l.HostGone {
+		text = fmt.Sprintf("%s cannot run: the host %s does not exist any more, which has its data in %s. ", name, l.Node, storage)
+	} else if l.Daemon.Claims != nil {
+		text = fmt.Sprintf("%s on %s has lost its data: nothing is left in %s. ", name, l.Node, storage)
 	}
 	text += "Bring it back with its data; or, if it is gone for good, "
 	if name.Type == ceph.TypeOSD {
@@ -122,6 +130,9 @@ func (l *Loss) Remedy(c *cephv1.Cluster, s *observation.Snapshot) string {
 	}
 	if why := l.refusal(s); why != "" {
 		return text + "bring back the others first: the data is made again only against a quorum of them, and " + why
+	}
+	if l.HostGone {
+		return text + "approve to make the data again on another host, from the other monitors: " + approveCommand(c, l.Approval)
 	}
 	return text + "approve to make it again from the other monitors: " + approveCommand(c, l.Approval)
 }

@@ -74,6 +74,14 @@ func TestRemake(t *testing.T) {
 		"the pod ends": {change: func(_ *cephv1.Cluster, s *observation.Snapshot) {
 			s.Pods[mon].DeletionTimestamp = &metav1.Time{Time: noon}
 		}},
+		"its host is gone": {lost: true, remade: true, change: func(_ *cephv1.Cluster, s *observation.Snapshot) {
+			s.Pods[mon].Status, s.Pods[mon].CreationTimestamp = corev1.PodStatus{}, metav1.NewTime(noon)
+			s.Homeless = map[ceph.Daemon]bool{mon: true}
+		}},
+		"its host is gone, and its pod is newer than the reading": {lost: true, change: func(_ *cephv1.Cluster, s *observation.Snapshot) {
+			s.Pods[mon].Status, s.Pods[mon].CreationTimestamp = corev1.PodStatus{}, metav1.NewTime(noon.Add(time.Second))
+			s.Homeless = map[ceph.Daemon]bool{mon: true}
+		}},
 		"there is no pod": {change: func(_ *cephv1.Cluster, s *observation.Snapshot) { s.Pods = nil }},
 	} {
 		t.Run(name, func(t *testing.T) {

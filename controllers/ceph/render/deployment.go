@@ -93,6 +93,22 @@ func bound(node string) *corev1.Affinity {
 	}}}
 }
 
+// BoundTo returns the only node on which the pods of a template run; empty if there are several.
+func BoundTo(template *corev1.PodTemplateSpec) string {
+	a := template.Spec.Affinity
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return ""
+	}
+	for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		for _, field := range term.MatchFields {
+			if field.Key == metav1.ObjectNameField && len(field.Values) == 1 {
+				return field.Values[0]
+			}
+		}
+	}
+	return ""
+}
+
 // data mounts a volume as the directory of the daemon.
 func (d *daemon) data(source corev1.VolumeSource) {
 	d.pod.Volumes = append(d.pod.Volumes, corev1.Volume{Name: volumeData, VolumeSource: source})
