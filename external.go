@@ -22,7 +22,7 @@ type System[A, W any] = external.System[external.Object, transitions.Need, A, W]
 
 // External is the short way to an operator on a system outside the Kubernetes API, such as an HTTP service: machines over the same
 // facts, whose effects are commands to the system. O is the object, A the system's answer to a question, F the facts and W a
-// command. A question is the need of a costly fact. All fields but Instances and Settle are required.
+// command. A question is the need of a costly fact. All fields but those that say so are required.
 //
 // No reconcile waits for the system. external.Fragment contributes the states in which commands are sent.
 type External[O Object, A, F, W any] struct {
@@ -46,6 +46,9 @@ type External[O Object, A, F, W any] struct {
 	Execute func(ctx context.Context, object external.Object, command W) error
 	// Settle is how long a command may take effect after its sender has ended. Optional; default: one minute.
 	Settle time.Duration
+	// AskTimeout and ExecuteTimeout are the time limits of Ask and Execute, after which their context ends. Optional; defaults: 10 s and
+	// 30 s. The outcome of a command whose time is over is unknown.
+	AskTimeout, ExecuteTimeout time.Duration
 }
 
 // Protocol returns how the system is asked and commanded, for external.Direct and for exploration. It has no client.
@@ -100,7 +103,7 @@ func (e External[O, A, F, W]) Kind(system System[A, W]) (lifecycle.Kind[O, exter
 // the manager serves. The pollers end with the manager. A process registers one operator.
 func (e External[O, A, F, W]) SetupWithManager(mgr ctrl.Manager) error {
 	wakeups, wake := lifecycle.Wakeups(e.New)
-	system := &external.Polled[external.Object, external.Object, transitions.Need, A, W]{Protocol: e.Protocol(), Wake: wake, Clock: clock.RealClock{}, Settle: e.Settle}
+	system := &external.Polled[external.Object, external.Object, transitions.Need, A, W]{Protocol: e.Protocol(), Wake: wake, Clock: clock.RealClock{}, Settle: e.Settle, AskTimeout: e.AskTimeout, ExecuteTimeout: e.ExecuteTimeout}
 	kind, err := e.Kind(system)
 	if err != nil {
 		return err

@@ -23,6 +23,8 @@ type Polled[T Target, C any, Q comparable, A, W any] struct {
 	Clock clock.WithDelayedExecution
 	// Settle is how long a command may take effect after its sender has ended. Optional; default: one minute.
 	Settle time.Duration
+	// AskTimeout and ExecuteTimeout are the time limits of a question and of a command. Optional; defaults: 10 s and 30 s.
+	AskTimeout, ExecuteTimeout time.Duration
 
 	members poller.Set[pollKey, *member[C, Q, A, W]]
 	alarms  alarms
@@ -95,14 +97,16 @@ func (p *Polled[T, C, Q, A, W]) askAll(ctx context.Context, client C, queries []
 		for i := range queries {
 			questions[i] = queries[i].Question
 		}
-		client = p.Protocol.Together(ctx, client, questions)
+		if with, err := poller.Guard(func() (C, error) { return p.Protocol.Together(ctx, client, questions), nil }); err == nil {
+			client = with // else each is asked alone
+		}
 	}
 	var all sync.WaitGroup
 	for i, q := range queries {
 		all.Go(func() {
 			running <- struct{}{}
 			defer func() { <-running }()
-			out[i].Answer, out[i].Err = p.Protocol.Ask(ctx, client, q.Question)
+			out[i].Answer, out[i].Err = poller.Guard(func() (A, error) { return p.Protocol.Ask(ctx, client, q.Question) })
 			out[i].At = asked
 		})
 	}
@@ -191,6 +195,7 @@ func (p *Polled[T, C, Q, A, W]) member(target T, lifecycle string) (*member[C, Q
 				return outcome(p.Protocol.answerOf(r.id, p.Protocol.Execute(ctx, c, r.command)))
 			},
 			Wake: func() { p.Wake(name) }, Now: p.Clock.Now, Closed: done,
+			AskTimeout: p.AskTimeout, WriteTimeout: p.ExecuteTimeout,
 		}
 		if previous != nil {
 			options.Previous = previous.Endpoint

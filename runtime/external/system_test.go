@@ -141,6 +141,62 @@ func TestSystemAnswersQuestions(t *testing.T) {
 	}
 }
 
+// TestPolledSurvivesAPanicOfAQuestion checks that an answer that a protocol cannot handle is an error, whichever goroutine asks.
+func TestPolledSurvivesAPanicOfAQuestion(t *testing.T) {
+	for name, tc := range map[string]struct {
+		live, together bool
+	}{
+		"polled":                     {},
+		"live":                       {live: true},
+		"live, asked together":       {live: true, together: true},
+		"polled, and asked together": {together: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			woken := make(chan types.NamespacedName, 10)
+			broken := protocol(func(string) {})
+			broken.Ask = func(context.Context, string, string) (int, error) { panic("odd answer") }
+			if tc.together {
+				broken.Together = func(context.Context, string, []string) string { panic("odd questions") }
+			}
+			p := &polled{Protocol: broken, Clock: clocktesting.NewFakeClock(began), Wake: func(name types.NamespacedName) { woken <- name }}
+			t.Cleanup(p.Close)
+			queries := []external.Query[string]{{Question: "size", MaxAge: time.Minute}}
+			read := func() external.Reading[int] {
+				return p.Read(t.Context(), site{name: "a", address: "one"}, queries, tc.live, began)[0]
+			}
+			got := read()
+			if got.Pending() {
+				<-woken
+				got = read()
+			}
+			if got.Err == nil || got.Err.Error() != "the call panicked: odd answer" {
+				t.Errorf("got %v, want the panic as an error", got.Err)
+			}
+		})
+	}
+}
+
+// TestPolledLimitsTheTimeOfCalls checks that the contexts of questions and commands end after the times that are set.
+func TestPolledLimitsTheTimeOfCalls(t *testing.T) {
+	limits := make(chan time.Duration, 2)
+	took := func(ctx context.Context) {
+		deadline, _ := ctx.Deadline()
+		limits <- time.Until(deadline).Round(time.Minute)
+	}
+	slow := protocol(func(string) {})
+	slow.Ask = func(ctx context.Context, _, _ string) (int, error) { took(ctx); return 0, nil }
+	slow.Execute = func(ctx context.Context, _ string, _ error) error { took(ctx); return nil }
+	p := &polled{Protocol: slow, Clock: clocktesting.NewFakeClock(began), Wake: func(types.NamespacedName) {}, AskTimeout: 7 * time.Minute, ExecuteTimeout: 9 * time.Minute}
+	t.Cleanup(p.Close)
+	at := site{name: "a", address: "one"}
+	p.Read(t.Context(), at, []external.Query[string]{{Question: "size", MaxAge: time.Minute}}, false, began)
+	got := []time.Duration{<-limits}
+	p.Write(t.Context(), at, machines.RequestID{UID: "a", Lifecycle: "offsets", Attempt: "1", State: "Stopping", Sequence: 1}, nil)
+	if diff := cmp.Diff([]time.Duration{7 * time.Minute, 9 * time.Minute}, append(got, <-limits)); diff != "" {
+		t.Errorf("limits (-want +got):\n%s", diff)
+	}
+}
+
 // A system whose address changes gets a new client, and answers of the old one are not used.
 func TestPolledReplacesTheClientOfAChangedTarget(t *testing.T) {
 	closed, woken := make(chan string, 10), make(chan types.NamespacedName, 10)

@@ -271,7 +271,7 @@ func (e *Endpoint[Q, A, W]) together(questions []Q) {
 	begun := e.opts.Now()
 	ctx, cancel := context.WithTimeout(e.life, e.opts.AskTimeout)
 	defer cancel()
-	ask, err := guard(func() (func(context.Context, Q) (A, error), error) { return e.opts.Together(ctx, questions), nil })
+	ask, err := Guard(func() (func(context.Context, Q) (A, error), error) { return e.opts.Together(ctx, questions), nil })
 	if err != nil {
 		ask = e.opts.Ask
 	}
@@ -290,7 +290,7 @@ func (e *Endpoint[Q, A, W]) ask(question Q, with func(context.Context, Q) (A, er
 		e.keep(question, func(known *entry[A]) { known.Asking = false })
 		return
 	}
-	value, err := guard(func() (A, error) { return with(ctx, question) })
+	value, err := Guard(func() (A, error) { return with(ctx, question) })
 	e.keep(question, func(known *entry[A]) { known.Reading = Reading[A]{Value: value, Err: err, AskedAt: begun} })
 	e.wake()
 }
@@ -311,7 +311,7 @@ func (e *Endpoint[Q, A, W]) keep(question Q, change func(*entry[A])) {
 func (e *Endpoint[Q, A, W]) write(request Request[W]) {
 	ctx, cancel := context.WithTimeout(e.life, e.opts.WriteTimeout)
 	defer cancel()
-	outcome, err := guard(func() (Outcome, error) {
+	outcome, err := Guard(func() (Outcome, error) {
 		if e.life.Err() != nil {
 			return Outcome{}, ErrClosed
 		}
@@ -332,8 +332,8 @@ func (e *Endpoint[Q, A, W]) write(request Request[W]) {
 	}
 }
 
-// guard converts a panic of a call into an error, so that it does not end the process.
-func guard[T any](call func() (T, error)) (value T, err error) {
+// Guard converts a panic of a call into an error, so that it does not end the process.
+func Guard[T any](call func() (T, error)) (value T, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("the call panicked: %v", p)
