@@ -172,6 +172,9 @@ func metadata(daemons []Daemon, standbys versions.Standbys) Step {
 	if active < 0 || standbys != versions.StandbysStop {
 		return pick(own)
 	}
+	if a := own[active]; !a.Serving && !a.Broken { // it recovers, or is repaired on its version: no standby may be missing then
+		return Step{Kind: Wait, Daemon: a.Name}
+	}
 	for _, d := range own {
 		if d.Outdated && d.Serving && !d.Leading {
 			return Step{Kind: Stop, Daemon: d.Name}

@@ -83,6 +83,8 @@ func TestNext(t *testing.T) {
 		"a standby that is up to date is not stopped":     {cluster("mds.fs-a*", "mds.fs-b!"), versions.StandbysStop, "Replace mds.fs-a"},
 		"without an active one the standbys are replaced": {cluster("mds.fs-a", "mds.fs-b"), versions.StandbysStop, "Replace mds.fs-a"},
 		"the only metadata server":                        {cluster("mds.fs-a*"), versions.StandbysStop, "Replace mds.fs-a with an outage"},
+		"an active one that does not serve is repaired":   {cluster("mds.fs-a*-", "mds.fs-b%"), versions.StandbysStop, "Wait mds.fs-a"},
+		"no standby is stopped meanwhile":                 {cluster("mds.fs-a*-", "mds.fs-b"), versions.StandbysStop, "Wait mds.fs-a"},
 		"one filesystem after the other":                  {cluster("mds.y-a*", "mds.y-b", "mds.x-a*", "mds.x-b"), versions.StandbysStop, "Stop mds.x-b"},
 		"standbys of another filesystem do not matter":    {cluster("mds.x-a*!", "mds.x-b!", "mds.y-a*"), versions.StandbysStop, "Replace mds.y-a with an outage"},
 		"all metadata servers are dead":                   {cluster("mds.fs-a-", "mds.fs-b-"), versions.StandbysStop, "Wait mds.fs-a"},
