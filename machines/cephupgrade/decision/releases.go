@@ -106,6 +106,17 @@ func earlier(a, b versions.Version) versions.Version {
 	return a
 }
 
+// allows reports whether the image to which the change leads has the permission to be of an unsupported release. That of another image in the
+// spec does not count.
+func (s *Situation) allows(d *Decision) bool {
+	for _, m := range s.Daemons {
+		if target, moves := d.Targets[m.Name.Type]; moves && target.Version.Same(d.To) && target.AllowUnsupported {
+			return true
+		}
+	}
+	return false
+}
+
 // gap: the change skips neither more than Ceph allows nor a release that is supported, counted from the oldest daemon. A daemon that stays
 // counts, too: it has to work with those that change, and follows them later.
 func gap(s *Situation, d *Decision) bool {
@@ -121,8 +132,7 @@ func gap(s *Situation, d *Decision) bool {
 	if d.To.Major-from.Major > maxGap {
 		return d.end(Refused, TooFar, "Ceph cannot be changed from %s to %s at once: the most is two releases. Upgrade to an image of a release in between first", s.Table.Describe(from), s.Table.Describe(d.To))
 	}
-	allow := s.Wanted.AllowUnsupported || s.PolicyApplies() && s.Policy.Image.AllowUnsupported
-	if skipped, ok := s.Table.Next(from.Major, d.To.Major); !ok && !allow {
+	if skipped, ok := s.Table.Next(from.Major, d.To.Major); !ok && !s.allows(d) {
 		return d.end(Refused, SkippedRelease, "the change from %s to %s skips %s: upgrade to it first. To skip it anyway, set allowUnsupported to true", s.Table.Describe(from), s.Table.Describe(d.To), skipped)
 	}
 	return true
