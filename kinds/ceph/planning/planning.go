@@ -183,8 +183,9 @@ func (s *simulation) release(resource *cephv1.Cluster, c *cluster) {
 	}
 }
 
-// tagged returns the version that the tag of an image names, such as v18.2.7 or v13.2.2-20181023.
+// tagged returns the version that the tag of an image names, such as v18.2.7 or v13.2.2-20181023, with or without a digest after it.
 func tagged(image string) (versions.Version, bool) {
+	image, _, _ = strings.Cut(image, "@")
 	_, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 	number, _, _ := strings.Cut(strings.TrimPrefix(tag, "v"), "-")
 	v, err := versions.ParseNumber(number)
