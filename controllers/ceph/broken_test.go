@@ -24,6 +24,8 @@ func TestKindCorrectsAnImageThatDoesNotStart(t *testing.T) {
 		"a manager, by a later patch":                 {cephclient.TypeMgr, "mgr.b", "ceph:18.2.8"},
 		"an OSD, by another build":                    {cephclient.TypeOSD, "osd.0", "ceph:fixed"},
 		"an OSD, by a later patch":                    {cephclient.TypeOSD, "osd.0", "ceph:18.2.8"},
+		"a gateway, by another build":                 {cephclient.TypeRGW, "rgw.store.a", "ceph:fixed"},
+		"a gateway, by a later patch":                 {cephclient.TypeRGW, "rgw.store.a", "ceph:18.2.8"},
 		"a standby metadata server, by another build": {cephclient.TypeMDS, "mds.myfs-b", "ceph:fixed"},
 		"a standby metadata server, by a later patch": {cephclient.TypeMDS, "mds.myfs-b", "ceph:18.2.8"},
 	} {

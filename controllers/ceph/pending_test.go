@@ -56,7 +56,7 @@ func TestKindCorrectsAPodThatDoesNotStart(t *testing.T) {
 		"a manager, as before":                 {cephclient.TypeMgr, "mgr.b", nil, requests("", ""), "16", 1},
 		"an OSD, as before":                    {cephclient.TypeOSD, "osd.0", nil, requests("", ""), "16", 1},
 		"an OSD, and monitors change, too":     {cephclient.TypeOSD, "osd.0", nil, requests(cephclient.TypeMon, "1Gi"), "16", 4},
-		"a metadata server, as before":         {cephclient.TypeMDS, "mds.myfs-a", nil, requests("", ""), "16", 2},
+		"a metadata server, as before":         {cephclient.TypeMDS, "mds.myfs-b", nil, requests("", ""), "16", 1},
 		"a gateway, as before":                 {cephclient.TypeRGW, "rgw.store.a", nil, requests("", ""), "16", 1},
 		"a gateway, and monitors change, too":  {cephclient.TypeRGW, "rgw.store.a", nil, requests(cephclient.TypeMon, "1Gi"), "16", 4},
 		"an OSD in an upgrade":                 {cephclient.TypeOSD, "osd.0", image("ceph:18"), requests("", ""), "18", 6},

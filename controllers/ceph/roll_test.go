@@ -175,3 +175,28 @@ func TestKindRepairsWhilePaused(t *testing.T) {
 		t.Errorf("the monitors run %s", r.versions()["mon"])
 	}
 }
+
+// TestKindKeepsAMetadataServerInAPodChange replaces the standby first when no metadata server changes its version, whatever the release says of
+// a change to it: one of them is there for clients all the time.
+func TestKindKeepsAMetadataServerInAPodChange(t *testing.T) {
+	for name, prepare := range map[string]func(r *rig){
+		"on a release to which standbys stop": func(*rig) {},
+		"without a version in the spec":       func(r *rig) { r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion = nil }) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			prepare(r)
+			r.started()
+			r.edit(requests(cephclient.TypeMDS, "1Gi"))
+			r.until("the change", 5*time.Minute, func() bool {
+				if step := r.entry().Data["step"]; step == "Stop" {
+					t.Fatalf("the upgrade stops %s", r.entry().Data["daemon"])
+				}
+				return len(r.world.Started) == 2 && cephupgrade.Resting(r.entry().State)
+			})
+			if diff := cmp.Diff([]string{"mds.myfs-b", "mds.myfs-a"}, r.started()); diff != "" {
+				t.Errorf("started (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

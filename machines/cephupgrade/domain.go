@@ -148,10 +148,11 @@ func domainDimensions(now time.Time) []domain.Dimension[Facts] {
 				one := f.find(ceph.Daemon{Type: ceph.TypeOSD, ID: "0"})
 				one.Outdated, one.Pod, one.Ready, c.OSDs.OSDs[0].Up = true, "", false, false
 			}),
-			cluster("osd.0 old, down and out", func(f *Facts, c *Cluster) {
+			cluster("osd.0 old, down and out, in a pod that does not start", func(f *Facts, c *Cluster) {
 				old := versions.Version{Major: 16, Minor: 2, Patch: 15}
 				at := slices.IndexFunc(f.Daemons, func(d Daemon) bool { return d.Name.Type == ceph.TypeOSD })
 				f.Daemons[at].Launched, c.Metadata[at].Version = old, old
+				f.Daemons[at].Pod, f.Daemons[at].Ready, f.Daemons[at].Trouble = "", false, "CrashLoopBackOff"
 				c.OSDs.RequireRelease, c.OSDs.OSDs[0].Up, c.OSDs.OSDs[0].In = "pacific", false, false
 			})),
 		domain.Of(value{}, cluster("two metadata servers active", func(_ *Facts, c *Cluster) { c.Filesystems.Filesystems[0].MaxMDS = 2 }),

@@ -240,6 +240,20 @@ func electedWithin(age time.Duration) change {
 }
 func podless(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd0).Pod = "" }
 
+// purged: the OSD map lacks the OSD.
+func purged(osd ceph.Daemon) change {
+	return func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) {
+		c.OSDs.OSDs = slices.DeleteFunc(slices.Clone(c.OSDs.OSDs), func(o ceph.OSD) bool { return o.Daemon() == osd })
+	}
+}
+
+// crashing: the container of the daemon does not start.
+func crashing(name ceph.Daemon) change {
+	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+		daemon(f, name).Pod, daemon(f, name).Trouble = "", "CrashLoopBackOff"
+	}
+}
+
 // fresh: the first OSD was never in.
 func fresh(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.OSDs.OSDs[0].New = true }
 

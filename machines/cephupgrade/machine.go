@@ -133,6 +133,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "step-changed", From: ReplacingDaemon, To: SelectingDaemon, When: stale, ClearData: true, Doc: "another step comes first, or the manager has failed over"},
 
 			{Event: "daemon-back", From: AwaitingDaemon, To: SelectingDaemon, When: back, Awaited: true, ClearData: true},
+			{Event: "osd-lost", From: AwaitingDaemon, To: SelectingDaemon, When: lost, ClearData: true, Doc: "the OSD does not come back"},
 			{Event: "pod-outdated", From: AwaitingDaemon, To: SelectingDaemon, When: outdated, ClearData: true, Doc: "the daemon does not run, and the spec wants another pod"},
 
 			{Event: "required", From: RequiringRelease, To: SelectingDaemon, When: required, Awaited: true},

@@ -60,6 +60,8 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 		switch one := &f.Daemons[i]; {
 		case one.ByHand != "" && !f.recalled(c, one, d.Targets):
 			return plan{turn: repair, text: fmt.Sprintf("the image %s was set in the Deployment of %s, which has not reported its version yet%s", one.ByHand, one.Name, one.trouble())}
+		case f.starting(c, one, d.Targets) && c.lost(one):
+			return plan{turn: dead, text: outText([]string{one.Name.String()})}
 		case f.starting(c, one, d.Targets):
 			return plan{turn: repair, text: one.Name.String() + " was replaced and has not started on its version yet"}
 		}
@@ -190,10 +192,10 @@ func stays(d *Daemon, targets map[ceph.Type]decision.Image) bool {
 }
 
 // follows reports whether the daemons of the types before that of a daemon run the release of its target, or a newer one. Of a development
-// build it is not known.
+// build it is not known. A gateway that is not ready may be starting, and has not failed before its container did.
 func (f *Facts) follows(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
 	target, moves := targets[d.Name.Type]
-	if !moves || d.Name.Type == ceph.TypeRGW || target.Version.IsZero() {
+	if !moves || d.Name.Type == ceph.TypeRGW && d.Trouble == "" || target.Version.IsZero() {
 		return false
 	}
 	return !slices.ContainsFunc(f.Daemons, func(before Daemon) bool {
@@ -202,8 +204,13 @@ func (f *Facts) follows(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Im
 	})
 }
 
-// standbys says what happens to the standbys of a filesystem. They stop if the release is not known.
+// standbys says what happens to the standbys of a filesystem. They stop if the release is not known. If no metadata server changes its
+// version, there is none beside which another may not run: standbys are replaced first, and one is there for clients all the time.
 func (f *Facts) standbys(targets map[ceph.Type]decision.Image) versions.Standbys {
+	changes := func(d Daemon) bool { return d.Name.Type == ceph.TypeMDS && !stays(&d, targets) }
+	if !slices.ContainsFunc(f.Daemons, changes) {
+		return versions.StandbysUpgrade
+	}
 	if r, known := f.Spec.Table.Release(targets[ceph.TypeMDS].Version.Major); known {
 		return r.MDSStandbys
 	}
