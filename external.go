@@ -33,8 +33,9 @@ type External[O Object, A, F, W any] struct {
 	// Machines are the lifecycles of the kind, in the order of their precedence in the summary of the status. The name of a machine is
 	// the lifecycle's name in the status.
 	Machines []Machine[F, W]
-	// Instances returns, by the name of a machine, the names of its instances on an object. Optional; default: an object has each
-	// lifecycle once.
+	// Instances returns, by the name of a machine, the names of its instances on an object. An instance that is not named any more is released
+	// by its entry in the status: one whose entry is lost in that moment is not. A kind that must find those returns in
+	// machines.Binding.Instances what the system has, too, as that of MirrorMaker 2 does. Optional; default: an object has each lifecycle once.
 	Instances map[string]func(object O) []string
 	// Facts returns the facts of a lifecycle, of the instance that is named in the options.
 	Facts func(object O, seen external.Snapshot[A], options machines.ObserveOptions) F
