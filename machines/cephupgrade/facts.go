@@ -224,12 +224,6 @@ func (c *Cluster) failing(d *Daemon) bool {
 	return !serving && !c.started(d) && (known || d.Name.Type != ceph.TypeOSD)
 }
 
-// lost reports whether the daemon is an OSD that does not come back: it was taken out, and the pod in which it would run does not start.
-func (c *Cluster) lost(d *Daemon) bool {
-	o, known := c.osd(d.Name)
-	return known && !o.Up && !o.In && !o.New && d.Pod == "" && d.Trouble != ""
-}
-
 // unstarted reports whether the daemon does not serve, and runs nothing in a pod of its Deployment, which the spec wants otherwise. It last
 // ran the version of that Deployment: a start of the version by another pod is no other risk than the start that is awaited.
 func (c *Cluster) unstarted(d *Daemon) bool {

@@ -1,7 +1,6 @@
 package cephupgrade
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -237,34 +236,6 @@ var outdated = guard{
 		}
 		serving, _, _ := c.role(one)
 		return transitions.If(!serving && one.Pod == "", one.Name.String()+" runs")
-	},
-}
-
-// remedy says how an OSD that does not start is given up, with the space before; empty if nothing says that it does not.
-func (c *Cluster) remedy(d *Daemon) string {
-	if _, known := c.osd(d.Name); !known || d.Trouble == "" {
-		return ""
-	}
-	return fmt.Sprintf(": correct the image, or repair it; if it is gone for good, take it out with ceph osd out %s, and remove it with ceph osd purge once its data is elsewhere", d.Name.ID)
-}
-
-// lost leads away from an OSD that does not come back, which Ceph has lost or an administrator gave up.
-var lost = guard{
-	Name: "osd-lost", Doc: "the OSD was removed from Ceph, or it is down and out and its pod does not start", Expected: "an OSD that does not come back", Needs: []transitions.Need{NeedCluster},
-	Evaluate: func(f *Facts, d Data) transitions.Verdict {
-		c, known := f.Cluster.Get()
-		if !known {
-			return f.Cluster.Gap()
-		}
-		one := f.find(d.Step.Daemon)
-		_, mapped := c.osd(d.Step.Daemon)
-		switch {
-		case d.Step.Daemon.Type != ceph.TypeOSD:
-			return transitions.Deny("the step is of no OSD")
-		case one == nil:
-			return transitions.If(!mapped, d.Step.Daemon.String()+" is in the OSD map")
-		}
-		return transitions.If(c.lost(one), one.Name.String()+" may come back")
 	},
 }
 

@@ -119,25 +119,6 @@ func waiting(c *Cluster, step order.Step) plan {
 	return plan{turn: repair, text: step.Daemon.String() + " does not serve: it is repaired on its version before it is replaced"}
 }
 
-// dead returns the OSDs other than the daemon that is next which do not come back: no daemon may be replaced beside them. A new one has
-// not come up yet.
-func (f *Facts) dead(c *Cluster, next ceph.Daemon) (names []string) {
-	for i := range f.Daemons {
-		name := f.Daemons[i].Name
-		if o, known := c.osd(name); known && name != next && !o.Up && !o.In && !o.New {
-			names = append(names, name.String())
-		}
-	}
-	return names
-}
-
-func outText(names []string) string {
-	if len(names) == 1 {
-		return names[0] + " is down and out: repair it, or remove it with ceph osd purge"
-	}
-	return list(names) + " are down and out: repair them, or remove them with ceph osd purge"
-}
-
 // due reports whether anything is left to do. A flag of an OSD that was replaced is kept until it has started, and removed then.
 func (f *Facts) due(c *Cluster, m *Memory) bool {
 	d := f.decide(c, m)

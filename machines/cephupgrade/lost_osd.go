@@ -1,0 +1,61 @@
+package cephupgrade
+
+import (
+	"fmt"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// lost leads away from an OSD that does not come back, which Ceph has lost or an administrator gave up.
+var lost = guard{
+	Name: "osd-lost", Doc: "the OSD was removed from Ceph, or it is down and out and its pod does not start", Expected: "an OSD that does not come back", Needs: []transitions.Need{NeedCluster},
+	Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		c, known := f.Cluster.Get()
+		if !known {
+			return f.Cluster.Gap()
+		}
+		one := f.find(d.Step.Daemon)
+		_, mapped := c.osd(d.Step.Daemon)
+		switch {
+		case d.Step.Daemon.Type != ceph.TypeOSD:
+			return transitions.Deny("the step is of no OSD")
+		case one == nil:
+			return transitions.If(!mapped, d.Step.Daemon.String()+" is in the OSD map")
+		}
+		return transitions.If(c.lost(one), one.Name.String()+" may come back")
+	},
+}
+
+// lost reports whether the daemon is an OSD that does not come back: it was taken out, and the pod in which it would run does not start.
+func (c *Cluster) lost(d *Daemon) bool {
+	o, known := c.osd(d.Name)
+	return known && !o.Up && !o.In && !o.New && d.Pod == "" && d.Trouble != ""
+}
+
+// dead returns the OSDs other than the daemon that is next which do not come back: no daemon may be replaced beside them. A new one has
+// not come up yet.
+func (f *Facts) dead(c *Cluster, next ceph.Daemon) (names []string) {
+	for i := range f.Daemons {
+		name := f.Daemons[i].Name
+		if o, known := c.osd(name); known && name != next && !o.Up && !o.In && !o.New {
+			names = append(names, name.String())
+		}
+	}
+	return names
+}
+
+func outText(names []string) string {
+	if len(names) == 1 {
+		return names[0] + " is down and out: repair it, or remove it with ceph osd purge"
+	}
+	return list(names) + " are down and out: repair them, or remove them with ceph osd purge"
+}
+
+// remedy says how an OSD that does not start is given up, with the space before; empty if nothing says that it does not.
+func (c *Cluster) remedy(d *Daemon) string {
+	if _, known := c.osd(d.Name); !known || d.Trouble == "" {
+		return ""
+	}
+	return fmt.Sprintf(": correct the image, or repair it; if it is gone for good, take it out with ceph osd out %s, and remove it with ceph osd purge once its data is elsewhere", d.Name.ID)
+}
