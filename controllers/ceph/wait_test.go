@@ -294,35 +294,66 @@ func (r *rig) scale(name string, replicas int32) {
 	r.must(r.client.Update(context.Background(), d))
 }
 
-// TestKindKeepsAFilesystemReduced does not raise max_mds while the upgrade of metadata servers waits beyond its deadline: a metadata server of
-// the older release could become active beside one of the newer.
+// TestKindKeepsAFilesystemReduced does not raise max_mds while the upgrade of metadata servers has stopped half way: a metadata server of the
+// older release could become active beside one of the newer.
 func TestKindKeepsAFilesystemReduced(t *testing.T) {
-	c := cluster("ceph:16")
-	c.Spec.Filesystems[0].ActiveCount = 2
-	r := newRig(t, c)
-	r.until("the launch", 5*time.Minute, r.settled("16"))
-	active := func() (n int) {
-		r.ceph.Do(func(c *simulated.Cluster) { n = c.Filesystems[0].MaxMDS })
-		return n
+	image := func(name string) func(*cephv1.Cluster) {
+		return func(c *cephv1.Cluster) { c.Spec.CephVersion.Image, c.Spec.UpgradePolicy = name, nil }
 	}
-	r.until("that the filesystem is complete", time.Minute, func() bool { return active() == 2 })
-	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
-	r.step()
-	r.until("that the filesystem is reduced", 15*time.Minute, func() bool { return active() == 1 })
-	r.ceph.Do(func(c *simulated.Cluster) {
-		c.Raise(cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr})
-	})
-	r.until("the wait", time.Minute, func() bool { return r.entry().State == cephupgrade.AwaitingHealth })
-	r.clock.Step(2 * time.Hour)
-	r.until("that it is stalled", time.Minute, func() bool { return r.condition(lifecycle.Stalled) == "True" })
-	for range 30 {
-		r.step()
-		if active() != 1 {
-			t.Fatalf("max_mds is %d in the middle of the upgrade", active())
-		}
+	for name, tc := range map[string]struct {
+		begin, stop func(*cephv1.Cluster)
+		// mixed means that a metadata server was replaced before the upgrade stops.
+		mixed bool
+		state string
+	}{
+		"it waits beyond its deadline": {begin: image("ceph:18"), state: cephupgrade.AwaitingHealth},
+		"the spec is refused":          {begin: image("ceph:18"), stop: image("busybox:1"), mixed: true, state: cephupgrade.Refusing},
+		"the policy is removed": {
+			begin: func(c *cephv1.Cluster) {
+				c.Spec.UpgradePolicy = &cephv1.UpgradePolicy{
+					CephVersion: cephv1.CephVersion{Image: "ceph:18"}, Components: []cephv1.Component{"mon", "mgr", "osd", "rgw", "mds"},
+				}
+			},
+			stop: image("ceph:16"), mixed: true, state: cephupgrade.PolicyRemoved,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cluster("ceph:16")
+			c.Spec.Filesystems[0].ActiveCount = 2
+			r := newRig(t, c)
+			r.until("the launch", 5*time.Minute, r.settled("16"))
+			active := func() (n int) {
+				r.ceph.Do(func(c *simulated.Cluster) { n = c.Filesystems[0].MaxMDS })
+				return n
+			}
+			r.until("that the filesystem is complete", time.Minute, func() bool { return active() == 2 })
+			r.edit(tc.begin)
+			r.step()
+			r.until("that the filesystem is reduced", 15*time.Minute, func() bool {
+				return active() == 1 && (!tc.mixed || strings.Contains(r.versions()["mds"], " "))
+			})
+			if tc.stop != nil {
+				r.edit(tc.stop)
+				r.until("the hold", 5*time.Minute, func() bool { return r.entry().State == tc.state })
+			} else {
+				r.ceph.Do(func(c *simulated.Cluster) {
+					c.Raise(cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr})
+				})
+				r.until("the wait", time.Minute, func() bool { return r.entry().State == tc.state })
+				r.clock.Step(2 * time.Hour)
+				r.until("that it is stalled", time.Minute, func() bool { return r.condition(lifecycle.Stalled) == "True" })
+			}
+			for range 30 {
+				r.step()
+				if active() != 1 {
+					t.Fatalf("max_mds is %d while the metadata servers run %s", active(), r.versions()["mds"])
+				}
+			}
+			r.ceph.Do(func(c *simulated.Cluster) { c.Clear("TEST_BOOM") })
+			r.edit(image("ceph:18"))
+			r.until("the rest", 15*time.Minute, func() bool { return r.settled("18")() && active() == 2 })
+		})
 	}
-	r.ceph.Do(func(c *simulated.Cluster) { c.Clear("TEST_BOOM") })
-	r.until("the rest", 15*time.Minute, func() bool { return r.settled("18")() && active() == 2 })
 }
 
 // deny makes the controller fail to create a Deployment; empty for none.

@@ -11,6 +11,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
@@ -59,7 +60,7 @@ func (t *scope) inCeph(ctx context.Context, m *cephupgrade.Cluster) error {
 const severalFilesystems = 16
 
 // filesystem creates a filesystem once, and sets its numbers of metadata servers while no upgrade has reduced them. Ceph would miss standbys that
-// are not declared.
+// are not declared. An upgrade that is held leaves a filesystem reduced whose metadata servers have several versions (decision 0636).
 func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, want *cephv1.FilesystemSpec) error {
 	at := slices.IndexFunc(exist, func(f ceph.Filesystem) bool { return f.Name == want.Name })
 	if _, created := t.snapshot.Record.Filesystems[want.Name]; at < 0 && created && !facts.MayCreateAgain(t.cluster, t.snapshot.Record, want.Name) {
@@ -73,11 +74,28 @@ func (t *scope) filesystem(ctx context.Context, exist []ceph.Filesystem, want *c
 		return err
 	}
 	have, active, standbys := &exist[at], int(want.ActiveCount), int(want.StandbyCount)
-	if have.MaxMDS == active && have.StandbysWanted == standbys || !observation.Resting(t.cluster) {
+	if have.MaxMDS == active && have.StandbysWanted == standbys || !observation.Resting(t.cluster) || t.severalVersions(want.Name) {
 		return nil
 	}
 	_, err := t.send(ctx, connection.Command{Counts: &connection.Counts{Filesystem: want.Name, Active: active, Standbys: standbys}})
 	return err
+}
+
+// severalVersions reports whether the metadata servers of the filesystem that were launched have several versions.
+func (t *scope) severalVersions(filesystem string) bool {
+	var first *record.Daemon
+	for _, d := range t.declaredOf(ceph.TypeMDS) {
+		one := t.snapshot.Runs(d.Name)
+		if d.Filesystem != filesystem || one.Reference == "" {
+			continue
+		}
+		if first == nil {
+			first = &one
+		} else if !one.Version.Same(first.Version) {
+			return true
+		}
+	}
+	return false
 }
 
 // authorize adds the keys of daemons that were declared after the cluster was launched.
