@@ -19,8 +19,8 @@ func Trouble(pod *corev1.Pod) string {
 	if pod == nil {
 		return ""
 	}
-	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if t := status.LastTerminationState.Terminated; t != nil && t.ExitCode != 0 && strings.TrimSpace(t.Message) != "" {
+	for i, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		if t := lastEnd(&status, i < len(pod.Status.InitContainerStatuses)); t != nil && t.ExitCode != 0 && strings.TrimSpace(t.Message) != "" {
 			return strings.TrimSpace(t.Message)
 		}
 		if w := status.State.Waiting; w != nil && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
@@ -34,6 +34,18 @@ func Trouble(pod *corev1.Pod) string {
 		return ""
 	}
 	return unscheduled(&pod.Status.Conditions[at])
+}
+
+// lastEnd returns how a container ended last, while that says why it does not run; nil otherwise. What it ended with before it succeeded, or
+// before it started, is over, and stays in its status as long as the pod exists. An init container that runs again has not succeeded yet.
+func lastEnd(status *corev1.ContainerStatus, init bool) *corev1.ContainerStateTerminated {
+	switch started := status.Started != nil && *status.Started; {
+	case status.State.Terminated != nil:
+		return status.State.Terminated
+	case status.State.Running != nil && started && !init:
+		return nil
+	}
+	return status.LastTerminationState.Terminated
 }
 
 // Why is why a daemon does not start: the trouble of its pod, or why the API server refuses to create the pod; empty if nothing says so.

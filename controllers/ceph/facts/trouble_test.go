@@ -24,15 +24,29 @@ func TestTrouble(t *testing.T) {
 	}
 	ended := waits("CrashLoopBackOff")
 	ended.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1, Message: " unable to read magic\n"}
+	again := func(state corev1.ContainerState, started bool) corev1.ContainerStatus {
+		out := *ended.ContainerStatuses[0].DeepCopy()
+		out.State, out.Started = state, &started
+		return out
+	}
+	runs := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}
+	succeeded := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
+	initial := func(c corev1.ContainerStatus) corev1.PodStatus {
+		return corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{c}}
+	}
 	for name, tc := range map[string]struct {
 		status corev1.PodStatus
 		want   string
 	}{
-		"nothing":                         {corev1.PodStatus{}, ""},
-		"its containers are being made":   {waits("ContainerCreating"), ""},
-		"its image cannot be pulled":      {waits("ImagePullBackOff"), "ImagePullBackOff"},
-		"its container ended with a text": {ended, "unable to read magic"},
-		"it is bound to a node":           {scheduled(corev1.ConditionTrue, "", ""), ""},
+		"nothing":                                                {corev1.PodStatus{}, ""},
+		"its containers are being made":                          {waits("ContainerCreating"), ""},
+		"its image cannot be pulled":                             {waits("ImagePullBackOff"), "ImagePullBackOff"},
+		"its container ended with a text":                        {ended, "unable to read magic"},
+		"an init container that ended with a text runs again":    {initial(again(runs, true)), "unable to read magic"},
+		"an init container that ended with a text has succeeded": {initial(again(succeeded, false)), ""},
+		"its container ended with a text and has not started":    {corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{again(runs, false)}}, "unable to read magic"},
+		"its container ended with a text and has started":        {corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{again(runs, true)}}, ""},
+		"it is bound to a node":                                  {scheduled(corev1.ConditionTrue, "", ""), ""},
 		"no node has room for it": {
 			scheduled(corev1.ConditionFalse, "Unschedulable", "0/3 nodes are available: 3 Insufficient memory. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod."),
 			"Unschedulable: Insufficient memory",
