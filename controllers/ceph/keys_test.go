@@ -85,23 +85,62 @@ func TestKindRestoresTheKeys(t *testing.T) {
 	}
 }
 
-// TestKindShowsThatTheKeysAreLost neither makes other keys nor replaces a daemon if no process has the keys, and shows the way out.
+// TestKindShowsThatTheKeysAreLost neither makes other keys nor replaces a daemon that needs them if no process has the keys, and shows the way
+// out.
 func TestKindShowsThatTheKeysAreLost(t *testing.T) {
+	const elsewhere = "whose keys Ceph has: restore them from a backup, or from what ceph auth get <entity> shows"
+	for name, tc := range map[string]struct {
+		entries []string
+		want    string
+	}{
+		"the Secret":                   {want: "the Secret rook-ceph-keys: it is gone although the cluster was launched: restore it from a backup, or from the keyrings that ceph auth ls shows"},
+		"the key of a manager":         {[]string{"mgr.b"}, "it lacks the entries mgr.b, " + elsewhere},
+		"the key of an OSD":            {[]string{"osd.set-0"}, "it lacks the entries osd.set-0 of osd.0, " + elsewhere},
+		"the key of the administrator": {[]string{keys.Admin}, "it lacks the entries client.admin, " + elsewhere},
+		"what an older backup lacks": {
+			[]string{keys.Mon, "mgr.b", "mds.myfs-a", "client.rgw.store.a"},
+			"it lacks the entries mon., mgr.b, client.rgw.store.a, mds.myfs-a, " + elsewhere,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			before := &corev1.Secret{}
+			r.must(r.client.Get(context.Background(), client.ObjectKey{Namespace: "rook-ceph", Name: keys.SecretName("rook-ceph")}, before))
+			r.deleteKeys(tc.entries...)
+			left := r.secret()
+			r.restart()
+			r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), tc.want) })
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+			for range 180 {
+				r.step()
+			}
+			for _, daemon := range r.started() {
+				if len(tc.entries) == 0 || slices.Contains(tc.entries, daemon) || slices.Contains(tc.entries, keys.Admin) {
+					t.Errorf("%s is replaced without its key", daemon)
+				}
+			}
+			if diff := cmp.Diff(left, r.secret()); diff != "" {
+				t.Errorf("the keys are others: %v", slices.Sorted(maps.Keys(r.secret()))) // without them: they are secret
+			}
+			if len(tc.entries) == 0 {
+				before.ResourceVersion = ""
+				r.must(r.client.Create(context.Background(), before))
+			} else {
+				now := &corev1.Secret{}
+				r.must(r.client.Get(context.Background(), client.ObjectKeyFromObject(before), now))
+				now.Data = before.Data
+				r.must(r.client.Update(context.Background(), now))
+			}
+			r.until("the upgrade", 15*time.Minute, r.settled("18"))
+		})
+	}
+}
+
+// TestKindMakesTheSeedAgain makes the keyring of all daemons from the keys that are there, also if no process has it.
+func TestKindMakesTheSeedAgain(t *testing.T) {
 	r := launched(t, "16")
-	before := &corev1.Secret{}
-	r.must(r.client.Get(context.Background(), client.ObjectKey{Namespace: "rook-ceph", Name: keys.SecretName("rook-ceph")}, before))
-	r.deleteKeys()
+	before := r.secret()
+	r.deleteKeys(keys.SeedEntry)
 	r.restart()
-	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
-	const want = "the Secret rook-ceph-keys: it is gone although the cluster was launched: restore it from a backup, or from the keyrings that ceph auth ls shows"
-	r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), want) })
-	for range 60 {
-		r.step()
-	}
-	if started := r.started(); len(started) > 0 || r.secret() != nil {
-		t.Errorf("started %v, keys %v", started, slices.Sorted(maps.Keys(r.secret())))
-	}
-	before.ResourceVersion = ""
-	r.must(r.client.Create(context.Background(), before))
-	r.until("the upgrade", 15*time.Minute, r.settled("18"))
+	r.until("the seed", time.Minute, func() bool { return cmp.Equal(before, r.secret()) })
 }

@@ -41,6 +41,9 @@ func (r *Reconciler) Replace(ctx context.Context, c *cephv1.Cluster, s *observat
 	if s.KeysGone {
 		return fmt.Errorf("replacing %s: its new pod cannot start, because the Secret %s is gone: it is restored first: %w", name, keys.SecretName(c.Name), lifecycle.ErrWait)
 	}
+	if entry := keys.Entry(name, one.Slot); s.Keys[entry] == "" {
+		return fmt.Errorf("replacing %s: its new pod cannot start, because the Secret %s lacks the entry %s: %w", name, keys.SecretName(c.Name), entry, lifecycle.ErrWait)
+	}
 	if image != "" {
 		to, detected := s.Record.Images[image]
 		if !detected {

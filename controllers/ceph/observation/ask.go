@@ -142,6 +142,9 @@ func (s *Snapshot) unlaunched() {
 // keyless are the facts of a cluster that was launched and whose keys are lost.
 func (s *Snapshot) keyless() {
 	err := KeysLost(s.Endpoint.Name.Name)
+	if s.Keys != nil {
+		err = EntriesLost(s.Endpoint.Name.Name, s.LostKeys())
+	}
 	s.Cluster, s.Memory = transitions.Unreadable[cephupgrade.Cluster](err), transitions.Unreadable[cephupgrade.Memory](err)
 	s.Health, s.Permission = transitions.Unreadable[ceph.Health](err), transitions.Unreadable[ceph.OKToStop](err)
 	s.Self, s.Sessions = transitions.Unreadable[versions.Version](err), transitions.Unreadable[[]ceph.Session](err)

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -94,4 +96,54 @@ var errKeysLost = errors.New("it is gone although the cluster was launched: rest
 // every daemon.
 func KeysLost(cluster string) error {
 	return fmt.Errorf("reading the keys in the Secret %s: %w", keys.SecretName(cluster), errKeysLost)
+}
+
+// LostKey is a key that Ceph knows and the Secret lacks.
+type LostKey struct {
+	// Entry of the Secret, and Entity that authenticates with the key.
+	Entry, Entity string
+}
+
+// LostKeys returns the keys that Ceph knows, that the Secret lacks and that this process does not have, in the order of an upgrade. None is lost
+// before the launch: the monitors are launched with the keys that are made.
+func (s *Snapshot) LostKeys() (lost []LostKey) {
+	if !s.Launched() {
+		return nil
+	}
+	lacks := func(entry, entity string) {
+		if _, has := keys.KeyOf(s.Keys[entry]); !has {
+			lost = append(lost, LostKey{entry, entity})
+		}
+	}
+	lacks(keys.Admin, keys.Admin)
+	lacks(keys.Mon, keys.Mon)
+	for _, d := range s.Declared {
+		switch d.Name.Type {
+		case ceph.TypeMon:
+		case ceph.TypeOSD:
+			if d.Name.ID != "" { // Ceph was given the key with the number
+				lacks(keys.Entry(d.Name, d.Slot), d.Name.String())
+			}
+		case ceph.TypeMgr, ceph.TypeMDS, ceph.TypeRGW:
+			if s.Record.Daemons[d.Name.String()].Authorized {
+				lacks(keys.Entry(d.Name, ""), keys.Entity(d.Name))
+			}
+		}
+	}
+	return lost
+}
+
+// EntriesLost is that the Secret of a cluster lacks entries; nil if none is lost.
+func EntriesLost(cluster string, lost []LostKey) error {
+	if len(lost) == 0 {
+		return nil
+	}
+	names := make([]string, len(lost))
+	for i, l := range lost {
+		if names[i] = l.Entry; l.Entity != l.Entry {
+			names[i] += " of " + l.Entity
+		}
+	}
+	return fmt.Errorf("reading the keys in the Secret %s: it lacks the entries %s, whose keys Ceph has: restore them from a backup, or from what ceph auth get <entity> shows",
+		keys.SecretName(cluster), strings.Join(names, ", "))
 }
