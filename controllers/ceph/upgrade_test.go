@@ -261,7 +261,7 @@ func TestKindRepairs(t *testing.T) {
 }
 
 // TestKindKeepsItsIdentity restores a record that was deleted, founds no second cluster after a restart, and adopts what a deleted resource
-// left.
+// left. What the next one does not declare of it is named.
 func TestKindKeepsItsIdentity(t *testing.T) {
 	r := launched(t, "16")
 	ctx := context.Background()
@@ -300,6 +300,16 @@ func TestKindKeepsItsIdentity(t *testing.T) {
 	if r.record().FSID != before.FSID {
 		t.Error("another cluster was founded")
 	}
+
+	less := cluster("ceph:16")
+	less.UID, less.Spec.Mon.Count, less.Spec.Storage.VolumeClaims[0].Count, less.Spec.Filesystems[0].StandbyCount = "third", 1, 1, 0
+	r.must(r.client.Delete(ctx, r.get()))
+	r.must(r.client.Create(ctx, less))
+	const want = "the record has daemons that the spec does not declare: mon.b, mon.c (set spec.mon.count to 3); osd.1 in set-1 (add their storage to spec.storage); " +
+		"mds.myfs-b (add them to spec.filesystems)"
+	r.until("the reason", 5*time.Minute, func() bool { return r.condition(lifecycle.Ready) == "False" && strings.Contains(r.message(lifecycle.Ready), want) })
+	r.edit(func(c *cephv1.Cluster) { c.Spec = cluster("ceph:16").Spec })
+	r.until("the daemons that were not declared", 5*time.Minute, func() bool { return r.settled("16")() && r.versions()["mon"] == "16" })
 }
 
 func (r *rig) record() *record.Record {

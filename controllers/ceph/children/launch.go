@@ -138,8 +138,8 @@ func joins(name ceph.Daemon, next *record.Record) bool {
 	})
 }
 
-// image returns what a new daemon runs: the oldest that daemons of its filesystem run, else of its type, else any daemon, else what the spec
-// asks for.
+// image returns what a new daemon runs: the oldest that declared daemons of its filesystem run, else of its type, else any daemon, else what the
+// spec asks for. A daemon that is not declared does not run, and keeps what it last ran for ever.
 func (t *scope) image(d daemons.Daemon) (oldest record.Daemon, found bool) {
 	for _, like := range []func(daemons.Daemon) bool{
 		func(o daemons.Daemon) bool { return o.Name.Type == d.Name.Type && o.Filesystem == d.Filesystem },
@@ -149,10 +149,7 @@ func (t *scope) image(d daemons.Daemon) (oldest record.Daemon, found bool) {
 		for _, name := range t.snapshot.Record.Names() {
 			one := t.snapshot.Record.Daemons[name.String()]
 			declared, known := t.snapshot.Find(name)
-			if !known {
-				declared.Name = name
-			}
-			if one.Reference != "" && like(declared) && (!found || one.Version.Compare(oldest.Version) < 0) {
+			if known && one.Reference != "" && like(declared) && (!found || one.Version.Compare(oldest.Version) < 0) {
 				oldest, found = one, true
 			}
 		}

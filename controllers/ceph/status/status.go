@@ -171,12 +171,15 @@ func components(c *cephv1.Cluster, s *observation.Snapshot, m *cephupgrade.Clust
 	return out
 }
 
-// served is Ready: every daemon that the spec declares has its role.
+// served is Ready: every daemon that the spec declares has its role, and it declares every daemon that was launched.
 func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.Condition {
 	out := metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: "DaemonsNotServing"}
 	switch {
 	case !s.Launched():
 		out.Reason, out.Message = "NotLaunched", "no daemon was launched yet"
+		return out
+	case undeclared(s) != "":
+		out.Reason, out.Message = NotDeclared, undeclared(s)
 		return out
 	case !known:
 		out.Reason, out.Message = "NotReadable", "Ceph does not answer: "+observed(s.Cluster.Gap())
