@@ -3,6 +3,7 @@ package mirrormaker2_test
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -129,6 +130,32 @@ func TestKindRunsConnectors(t *testing.T) {
 			if diff := cmp.Diff(tc.want, r.writes); diff != "" {
 				t.Error(diff)
 			}
+		})
+	}
+}
+
+// TestKindGoesOnAfterALostProcess checks that a connector which is stopped and configured by one edit gets there although the process that sent
+// the stop, or the configuration, is replaced before it records the answer.
+func TestKindGoesOnAfterALostProcess(t *testing.T) {
+	for name, lost := range map[string]string{"after the stop": "/stop", "after the configuration": "/config"} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.edit(only("", ""))
+			r.until("that all is settled", r.settled)
+			r.writes = nil
+			r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) {
+				state(kafkav1beta2.ConnectorStopped)(m)
+				m.Spec.Mirrors[0].SourceConnector.TasksMax = new(int32(1))
+			})
+			r.until("that it is sent", func() bool { return slices.Contains(r.writes, "PUT /connectors/"+source+lost) })
+			r.start()
+			r.until("that all is settled", r.settled)
+			want := []string{"PUT /connectors/" + source + "/stop", "PUT /connectors/" + source + "/config"}
+			if diff := cmp.Diff(want, r.writes); diff != "" {
+				t.Error(diff)
+			}
+			r.edit(state(kafkav1beta2.ConnectorRunning))
+			r.until("that all is settled", r.settled)
 		})
 	}
 }

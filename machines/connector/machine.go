@@ -130,6 +130,20 @@ func answered(name, doc string, restart bool, outcomes ...connectoroffsets.Answe
 	}}
 }
 
+// overtaken is a choice for a command that is not due any more while this process has not sent it: the spec was edited before it was sent,
+// or another process has sent it and did not record the answer. It may have been executed.
+var overtaken = &choice{
+	Guard: guard{Name: "another-due", Doc: "nothing is sent, and another request is due", Expected: "another request to be due", Needs: []transitions.Need{NeedConnectors}},
+	Pick: func(f *Facts, d Data) (transitions.Verdict, Data) {
+		verdict := reads(f, func(c *Connector) (bool, string) {
+			due := f.due(c)
+			return f.Answer.State == connectoroffsets.NoAnswer && due != None && due != d.Command, "the request is due, or was sent"
+		})
+		d.Outcome = connectoroffsets.Uncertain
+		return verdict, d
+	},
+}
+
 // mayRepeat says whether the last command may be sent again.
 func mayRepeat(f *Facts, d Data, due Command) (bool, string) {
 	wait := pause
@@ -206,6 +220,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "restarted", From: Applying, EvenIfUnknown: true, To: Clearing, Choose: answered("restart-confirmed", "Connect has confirmed the requested restart", true, connectoroffsets.Confirmed)},
 			{Event: "restart-failed", From: Applying, EvenIfUnknown: true, To: Confirming, Choose: answered("restart-answered", "the requested restart failed or has no answer", true, connectoroffsets.Uncertain, connectoroffsets.Refused, connectoroffsets.NotExecuted)},
 			{Event: "answered", From: Applying, EvenIfUnknown: true, To: Confirming, Choose: answered("command-answered", "the request is answered, or has no answer", false, connectoroffsets.Confirmed, connectoroffsets.Uncertain, connectoroffsets.Refused, connectoroffsets.NotExecuted)},
+			{Event: "overtaken", From: Applying, To: Confirming, Choose: overtaken, Doc: "the request is not due any more, and this process has no answer to it: it is not sent, and the one that is due follows"},
 
 			{Event: "confirmed", From: Confirming, To: Settled, When: asDeclared, Awaited: true, ClearData: true},
 			{Event: "next", From: Confirming, To: Applying, Choose: command("may-send", "another request is due, or the last one may be repeated", "a pause after the last request", mayRepeat)},

@@ -115,7 +115,9 @@ func applying() []row {
 	return []row{
 		at("it is created in its state", data(mc.Create, ""), waits(mc.Effect{Command: mc.Create, State: mc.Stopped}), absent(), wants(mc.Stopped)),
 		at("it is stopped", data(mc.Stop, ""), waits(mc.Effect{Command: mc.Stop}), wants(mc.Stopped)),
-		at("another request is due now", data(mc.Stop, ""), waits(), configured("c2")),
+		at("another request is due, as the spec was edited", data(mc.Stop, ""), want{Event: "overtaken", To: mc.Confirming, Data: data(mc.Stop, co.Uncertain)}, configured("c2")),
+		at("another request is due, as a lost process has sent this one", data(mc.Stop, ""), want{Event: "overtaken", To: mc.Confirming, Data: data(mc.Stop, co.Uncertain)}, wants(mc.Stopped), in(mc.Stopped), configured("c2")),
+		at("another request is due before the answer", data(mc.Stop, ""), waits(), configured("c2"), answer(co.Pending)),
 		at("no answer yet", data(mc.Stop, ""), waits(), wants(mc.Stopped), answer(co.Pending)),
 		at("Connect became silent", data(mc.Stop, ""), want{WaitingFor: []string{"as-declared"}}, wants(mc.Stopped), silent()),
 		at("it is visible before the answer", data(mc.Stop, ""), want{Event: "visible", To: mc.Settled}, wants(mc.Stopped), in(mc.Stopped)),
@@ -141,6 +143,7 @@ func confirming() []row {
 		at("it is read after the answer only", data(mc.Resume, co.Confirmed), want{}, stale()),
 		at("Connect became silent", data(mc.Resume, co.Confirmed), waits, silent()),
 		at("another request is due", data(mc.Create, co.Confirmed), next(mc.Pause), wants(mc.Paused)),
+		at("another request is due after an uncertain one", data(mc.Stop, co.Uncertain), next(mc.Configure), wants(mc.Stopped), in(mc.Stopped), configured("c2")),
 		at("a refused request waits", data(mc.Configure, co.Refused), waits, configured("c2"), entered(9*time.Second)),
 		at("a refused request is repeated", data(mc.Configure, co.Refused), next(mc.Configure), configured("c2"), entered(10*time.Second)),
 		at("an uncertain request waits", data(mc.Configure, co.Uncertain), waits, configured("c2"), entered(99*time.Second)),
