@@ -28,7 +28,7 @@ func Domain() domain.Domain[Facts, Data] {
 		},
 		Dimensions: []domain.Dimension[Facts]{
 			domain.Of(value{}, set("not declared", func(f *Facts) { f.Declared = false }), set("declared as stopped", func(f *Facts) { f.State = Stopped }), set("declared as paused", func(f *Facts) { f.State = Paused }),
-				set("another configuration", func(f *Facts) { f.Config = "c2" })),
+				set("another configuration", func(f *Facts) { f.Config = "c2" }), set("a refused spec", func(f *Facts) { f.Config, f.Refused = "c2", true })),
 			domain.Of(value{}, reported("no connector", Connector{}), reported("stopped", Connector{Exists: true, Config: "c1", State: Stopped}), reported("paused", Connector{Exists: true, Config: "c1", State: Paused}),
 				reported("failed", Connector{Exists: true, Config: "c1", State: Failed}),
 				set("Connect silent", func(f *Facts) { f.Connector = transitions.Unreadable[Connector](errors.New("connection refused")) })),

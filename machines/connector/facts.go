@@ -26,6 +26,9 @@ type Facts struct {
 	Now time.Time
 	// Declared is true if the spec declares the connector. One that is not declared is deleted.
 	Declared bool
+	// Refused is true while the spec cannot be applied. Config is not what Connect is to have then: the connector is neither created nor
+	// configured.
+	Refused bool
 	// Config is the digest of the declared configuration.
 	Config string
 	// State is the state that it must have: the declared one, or Stopped while its offsets are changed.
@@ -91,18 +94,20 @@ type Effect struct {
 }
 
 // due returns the command that brings the connector to what the spec declares. A connector is stopped before it is configured, so that
-// a new configuration does not run.
+// a new configuration does not run. While the spec is refused, it keeps the configuration that Connect has.
 func (f *Facts) due(c *Connector) Command {
 	switch {
 	case !f.Declared && c.Exists:
 		return Delete
 	case !f.Declared:
 		return None
+	case !c.Exists && f.Refused:
+		return None
 	case !c.Exists:
 		return Create
 	case f.State == Stopped && c.State != Stopped:
 		return Stop
-	case c.Config != f.Config:
+	case c.Config != f.Config && !f.Refused:
 		return Configure
 	case f.State == Running && (c.State == Paused || c.State == Stopped):
 		return Resume

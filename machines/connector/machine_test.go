@@ -47,6 +47,9 @@ func wants(s mc.State) change { return func(f *mc.Facts) { f.State = s } }
 
 func configured(digest string) change { return func(f *mc.Facts) { f.Config = digest } }
 
+// refused is a spec that cannot be applied, which declares another configuration.
+func refused() change { return func(f *mc.Facts) { f.Config, f.Refused = "c2", true } }
+
 func undeclared() change { return func(f *mc.Facts) { f.Declared = false } }
 
 func silent() change {
@@ -86,6 +89,12 @@ func settled() []row {
 		stays("it has failed, and cannot be paused", in(mc.Failed), wants(mc.Paused)),
 		stays("no worker has it yet", in("UNASSIGNED")),
 		stays("it is gone as it is not declared", absent(), undeclared()),
+		stays("a refused spec does not configure it", refused()),
+		stays("a refused spec does not create it", absent(), refused()),
+		sends("it is to stop, and the spec is refused", mc.Stop, wants(mc.Stopped), refused()),
+		sends("a stopped one is to run with the configuration that it has, and the spec is refused", mc.Resume, in(mc.Stopped), refused()),
+		sends("it is not declared any more, and the spec is refused", mc.Delete, undeclared(), refused()),
+		sends("a failed one is restarted, and the spec is refused", mc.RestartIt, in(mc.Failed), restart(mc.Restart{Tasks: true, OnlyFailed: true}), refused()),
 		stays("a stopped connector is not restarted", in(mc.Stopped), wants(mc.Stopped), restart(requested)),
 		{Name: "settled: Connect is silent", State: mc.Settled, Facts: with(silent()), Want: want{WaitingFor: []string{"differs"}}},
 		sends("it does not exist", mc.Create, absent()),
@@ -118,6 +127,7 @@ func applying() []row {
 		at("another request is due, as the spec was edited", data(mc.Stop, ""), want{Event: "overtaken", To: mc.Confirming, Data: data(mc.Stop, co.Uncertain)}, configured("c2")),
 		at("another request is due, as a lost process has sent this one", data(mc.Stop, ""), want{Event: "overtaken", To: mc.Confirming, Data: data(mc.Stop, co.Uncertain)}, wants(mc.Stopped), in(mc.Stopped), configured("c2")),
 		at("another request is due before the answer", data(mc.Stop, ""), waits(), configured("c2"), answer(co.Pending)),
+		at("the spec is refused before the configuration is sent", data(mc.Configure, ""), want{Event: "visible", To: mc.Settled}, refused()),
 		at("no answer yet", data(mc.Stop, ""), waits(), wants(mc.Stopped), answer(co.Pending)),
 		at("Connect became silent", data(mc.Stop, ""), want{WaitingFor: []string{"as-declared"}}, wants(mc.Stopped), silent()),
 		at("it is visible before the answer", data(mc.Stop, ""), want{Event: "visible", To: mc.Settled}, wants(mc.Stopped), in(mc.Stopped)),
@@ -144,6 +154,7 @@ func confirming() []row {
 		at("Connect became silent", data(mc.Resume, co.Confirmed), waits, silent()),
 		at("another request is due", data(mc.Create, co.Confirmed), next(mc.Pause), wants(mc.Paused)),
 		at("another request is due after an uncertain one", data(mc.Stop, co.Uncertain), next(mc.Configure), wants(mc.Stopped), in(mc.Stopped), configured("c2")),
+		at("the spec is refused before the request is repeated", data(mc.Configure, co.Refused), want{Event: "confirmed", To: mc.Settled}, refused(), entered(10*time.Second)),
 		at("a refused request waits", data(mc.Configure, co.Refused), waits, configured("c2"), entered(9*time.Second)),
 		at("a refused request is repeated", data(mc.Configure, co.Refused), next(mc.Configure), configured("c2"), entered(10*time.Second)),
 		at("an uncertain request waits", data(mc.Configure, co.Uncertain), waits, configured("c2"), entered(99*time.Second)),

@@ -109,7 +109,7 @@ func Connector(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) 
 	name := Named(v, o.Instance)
 	declared, is := v.Declared[name]
 	entry := machines.EntryName(observation.LifecycleConnector, o.Instance)
-	f := connector.Facts{Now: o.Now, Declared: is, Config: declared.Digest, Answer: v.Answers[entry], Failure: v.Failures[entry], Since: o.EnteredAt}
+	f := connector.Facts{Now: o.Now, Declared: is, Refused: v.Rendered.Problem != nil, Config: declared.Digest, Answer: v.Answers[entry], Failure: v.Failures[entry], Since: o.EnteredAt}
 	if is {
 		f.State = desired(declared.Spec.Desired())
 	}
