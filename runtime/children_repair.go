@@ -98,7 +98,7 @@ func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, of **trouble, doi
 	case apierrors.IsConflict(err):
 		p.requeue.after(freshnessTimeout)
 	case errors.Is(err, ErrWait):
-		*of = &trouble{last: fmt.Errorf("%s children: %w", doing, err)}
+		*of = &trouble{last: fmt.Errorf("%s children: %w", doing, err), apart: errors.As(err, new(apartError))}
 		p.requeue.after(p.scaled(states.DefaultPoll))
 	default:
 		t := ensured(of)

@@ -3,6 +3,7 @@ package runtime_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -88,8 +89,9 @@ func TestApplyFollowsARepairThatFailedApart(t *testing.T) {
 		err  error
 		want int
 	}{
-		"nothing depends on it":  {lifecycle.Apart(errQuota), 2},
-		"the rest depends on it": {errQuota, 0},
+		"nothing depends on it":                 {lifecycle.Apart(errQuota), 2},
+		"nothing depends on what is waited for": {lifecycle.Apart(fmt.Errorf("a label: %w", lifecycle.ErrWait)), 2},
+		"the rest depends on it":                {errQuota, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)

@@ -1,7 +1,9 @@
 package kafka
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -25,6 +27,7 @@ func TestRepairWritesTheRackOfAScheduledBroker(t *testing.T) {
 	for name, tc := range map[string]struct {
 		labels  map[string]string // of the node; nil for no node
 		node    string            // on which the pod is
+		live    error             // of the request for the node
 		rack    string            // that the pod has before
 		want    string
 		wantErr string
@@ -34,7 +37,9 @@ func TestRepairWritesTheRackOfAScheduledBroker(t *testing.T) {
 		"a rack that the pod has had":       {labels: map[string]string{zone: "b"}, node: "worker", rack: "a", want: "a"},
 		"a node without the label":          {labels: map[string]string{}, node: "worker", wantErr: missing},
 		"a node with an empty label":        {labels: map[string]string{zone: ""}, node: "worker", wantErr: missing},
-		"a node that cannot be read":        {node: "worker", wantErr: "which needs the right to get nodes"},
+		"a node that is gone":               {node: "worker", wantErr: "its node worker does not exist any more: delete the pod"},
+		"a node that may not be read":       {node: "worker", live: apierrors.NewForbidden(corev1.Resource("nodes"), "worker", nil), wantErr: "which needs the right to get nodes"},
+		"a node that cannot be read":        {node: "worker", live: errInjected, wantErr: "reading node worker for the rack of the broker: the connection was cut"},
 		"no node that is there, but a rack": {node: "worker", rack: "a", want: "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -51,6 +56,9 @@ func TestRepairWritesTheRackOfAScheduledBroker(t *testing.T) {
 			}
 			pod.Spec.NodeName = tc.node
 			r.must(r.client.Update(t.Context(), pod))
+			if tc.live != nil {
+				r.effects.Live = unreadable{r.client, tc.live}
+			}
 
 			message := ""
 			if err := r.repairCurrent(); err != nil {
@@ -88,6 +96,43 @@ func TestRepairWithoutARackRestoresTheRest(t *testing.T) {
 	}
 }
 
+// While one broker waits for its rack, the spec of the others is applied, and the rack is written soon after the node got its label.
+func TestABrokerWithoutARackStopsNothingElse(t *testing.T) {
+	w := started(t, func(k *kafkav1beta2.Kafka) { k.Spec.Kafka.Rack = &kafkav1beta2.Rack{TopologyKey: zone} },
+		declaredPool("controller", 1, roleController), declaredPool("broker", 2, roleBroker))
+	worker := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "worker", Labels: map[string]string{zone: ""}}}
+	w.must(w.client.Create(t.Context(), worker))
+	pod := &corev1.Pod{}
+	w.must(w.get(pod, "my-cluster-broker-0"))
+	pod.Spec.NodeName = worker.Name
+	w.must(w.client.Update(t.Context(), pod))
+	w.step()
+	w.edit("broker", func(p *kafkav1beta2.KafkaNodePool) {
+		resize("2Gi")(p)
+		p.Spec.Replicas = 3
+	})
+	for range 30 { // ten minutes, in which a back-off would have grown
+		w.step()
+	}
+	want := map[string]string{"data-0-my-cluster-broker-0": "2Gi", "data-0-my-cluster-broker-1": "2Gi", "data-0-my-cluster-broker-3": "2Gi", "data-0-my-cluster-controller-2": "1Gi"}
+	if diff := cmp.Diff(want, w.claims()); diff != "" {
+		t.Errorf("claims (-want +got):\n%s", diff)
+	}
+	if got := w.nodes(labels.BrokerRole, "true"); !slices.Equal(got, []int32{0, 1, 3}) {
+		t.Errorf("brokers %v, want 0, 1 and 3", got)
+	}
+	if got := w.ready(); got.Reason != lifecycle.ChildrenFailed || !strings.Contains(got.Message, "node worker has no label "+zone) {
+		t.Errorf("Ready is %s: %s: %s", got.Status, got.Reason, got.Message)
+	}
+	worker.Labels[zone] = "a"
+	w.must(w.client.Update(t.Context(), worker))
+	w.step()
+	w.must(w.get(pod, "my-cluster-broker-0"))
+	if got := pod.Annotations[labels.Rack]; got != "a" {
+		t.Errorf("rack %q one reconcile after the label, want a", got)
+	}
+}
+
 // A broker whose entry and pod are lost gets the rack of the Kubernetes node on which it is created again, also if the entry was restored
 // from the pod that had another rack.
 func TestRepairRestoresAnEntryWithoutItsRack(t *testing.T) {
@@ -120,6 +165,16 @@ func TestRepairRestoresAnEntryWithoutItsRack(t *testing.T) {
 	if got := pod.Annotations[labels.Rack]; got != "b" {
 		t.Errorf("rack %q, want b", got)
 	}
+}
+
+// unreadable is a reader that answers every request for an object with an error.
+type unreadable struct {
+	client.Reader
+	err error
+}
+
+func (u unreadable) Get(context.Context, client.ObjectKey, client.Object, ...client.GetOption) error {
+	return u.err
 }
 
 func (r *rig) inRacks() {

@@ -39,6 +39,8 @@ type scope struct {
 	current []int32
 	// refused are the storage classes of which the API server has refused to expand a claim.
 	refused []string
+	// apart are the failures of a repair on which nothing else depends: annotations and labels of pods that could not be restored.
+	apart []error
 }
 
 // owned sets the cluster as the controlling owner of the object. It replaces the owner reference of an earlier resource of the

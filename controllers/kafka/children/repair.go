@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
@@ -21,7 +22,8 @@ import (
 
 // Repair restores lost objects of a cluster as they last were: records, configurations, StrimziPodSets and their entries,
 // Services. It updates the records with what is observed running. It creates no new node, replaces no entry and makes no change of
-// existing objects that users would notice, so that it also runs while a change is refused or the cluster is paused.
+// existing objects that users would notice, so that it also runs while a change is refused or the cluster is paused. An annotation or label
+// of a pod that cannot be restored keeps nothing else from being applied.
 func (r *Reconciler) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer) error {
 	t := &scope{Reconciler: r, kafka: kafka, snapshot: snapshot, write: write}
 	if err := t.records(ctx, func(n *observation.Node) bool { return n.Recorded || recording.Adoptable(t.kafka, t.snapshot, n) }); err != nil {
@@ -38,7 +40,10 @@ func (r *Reconciler) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snap
 	if lifecycle.IsPaused(kafka, labels.Pause) { // else Apply updates the shared objects, and a failure there does not affect Repair
 		failures = append(failures, t.network(ctx, false))
 	}
-	return errors.Join(failures...)
+	if err := errors.Join(failures...); err != nil {
+		return errors.Join(append(t.apart, err)...)
+	}
+	return lifecycle.Apart(errors.Join(t.apart...))
 }
 
 // pools returns the sorted names of all pools of which a node is left.
@@ -60,7 +65,6 @@ func (t *scope) repairPool(ctx context.Context, pool string) error {
 		return nil // it is recreated after its deletion
 	}
 	var entries []corev1beta2.PodEntry
-	var failures []error // failures to restore annotations, on which nothing else depends
 	for i := range t.snapshot.Nodes {
 		n := &t.snapshot.Nodes[i]
 		if n.Pool != pool {
@@ -82,10 +86,10 @@ func (t *scope) repairPool(ctx context.Context, pool string) error {
 		if err := t.stamp(ctx, n); outdated(err) {
 			return err
 		} else if err != nil {
-			failures = append(failures, fmt.Errorf("putting the annotations and labels of pod %s back: %w", n.PodName, err))
+			t.apart = append(t.apart, fmt.Errorf("putting the annotations and labels of pod %s back: %w", n.PodName, err))
 		}
 	}
-	return errors.Join(append(failures, t.repairPodSet(ctx, pool, set, entries))...)
+	return t.repairPodSet(ctx, pool, set, entries)
 }
 
 // stamp restores the annotations and labels of a pod that record what it runs: its version, its revision and its roles. It also writes
@@ -113,19 +117,25 @@ func (t *scope) stamp(ctx context.Context, n *observation.Node) error {
 	return cmp.Or(t.write.Update(ctx, pod), failure)
 }
 
-// rack returns the rack that a scheduled pod waits for, or none if it does not wait.
+// rack returns the rack that a scheduled pod waits for, or none if it does not wait. What a user or Kubernetes has to correct is ErrWait:
+// no back-off delays the broker after the correction, or the repair of the other nodes meanwhile.
 func (t *scope) rack(ctx context.Context, pod *corev1.Pod) (string, error) {
 	key, on := pod.Annotations[labels.RackTopologyKey], pod.Spec.NodeName
 	if key == "" || on == "" || pod.Annotations[labels.Rack] != "" {
 		return "", nil
 	}
 	node := &corev1.Node{}
-	if err := t.Live.Get(ctx, client.ObjectKey{Name: on}, node); err != nil {
-		return "", fmt.Errorf("reading node %s for the rack of the broker, which needs the right to get nodes: %w", on, err)
+	switch err := t.Live.Get(ctx, client.ObjectKey{Name: on}, node); {
+	case apierrors.IsNotFound(err):
+		return "", fmt.Errorf("%w: the broker does not start without a rack, and its node %s does not exist any more: delete the pod if Kubernetes does not, so that it is created again on another node", lifecycle.ErrWait, on)
+	case apierrors.IsForbidden(err):
+		return "", fmt.Errorf("%w: reading node %s for the rack of the broker, which needs the right to get nodes: %w", lifecycle.ErrWait, on, err)
+	case err != nil:
+		return "", fmt.Errorf("reading node %s for the rack of the broker: %w", on, err)
 	}
 	rack := node.Labels[key]
 	if rack == "" {
-		return "", fmt.Errorf("the broker does not start without a rack, and node %s has no label %s: label the node, or change spec.kafka.rack.topologyKey", on, key)
+		return "", fmt.Errorf("%w: the broker does not start without a rack, and node %s has no label %s: label the node, or change spec.kafka.rack.topologyKey", lifecycle.ErrWait, on, key)
 	}
 	return rack, nil
 }
