@@ -82,8 +82,11 @@ func (p *reconcileScope[O, S, E]) repair(ctx context.Context, snapshot S, write 
 
 // attempt runs one step on the children, unless it is backed off, and reports whether it succeeded. A stale cache and a
 // conflict cause a requeue and do not count as failures; ErrWait is shown and causes no back-off. A single failure that may be over
-// at the next attempt is retried and not shown.
+// at the next attempt is retried and not shown. The back-off ends with the generation that failed: a corrected spec does not wait for it.
 func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, of **trouble, doing string, do func(context.Context) error) bool {
+	if t := *of; t != nil && t.generation != p.in.Generation {
+		t.failures, t.notBefore = 0, time.Time{}
+	}
 	if t := *of; t != nil && p.now.Before(t.notBefore) {
 		p.requeue.at(t.notBefore, p.now)
 		return false
@@ -103,6 +106,7 @@ func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, of **trouble, doi
 	default:
 		t := ensured(of)
 		t.apart = errors.As(err, new(apartError))
+		t.generation = p.in.Generation
 		t.failures++
 		failure := fmt.Errorf("%s children: %w", doing, err)
 		if t.failures > 1 || !transient(err) {

@@ -60,6 +60,56 @@ func TestChildrenFailedHidesNothing(t *testing.T) {
 	}
 }
 
+// A corrected spec does not wait for the back-off of the generation that failed. The same generation does.
+func TestANewGenerationEndsTheBackOffOfChildren(t *testing.T) {
+	for name, tc := range map[string]struct {
+		step    string
+		edited  bool
+		applies bool
+	}{
+		"an apply, and an edited spec":    {step: "apply", edited: true, applies: true},
+		"an apply, and the same spec":     {step: "apply"},
+		"a repair, and an edited spec":    {step: "repair", edited: true, applies: true},
+		"a repair, and the same spec yet": {step: "repair"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.rest()
+			r.pass()
+			var failure error = errors.New("quota exceeded")
+			repair, apply, applied := r.kind.Repair, r.kind.Apply, 0
+			r.kind.Repair = func(ctx context.Context, g *api.Turnstile, v turnstile.Snapshot, w lifecycle.Writer) error {
+				if tc.step == "repair" && failure != nil {
+					return failure
+				}
+				return repair(ctx, g, v, w)
+			}
+			r.kind.Apply = func(ctx context.Context, g *api.Turnstile, v turnstile.Snapshot, w lifecycle.Writer) error {
+				if tc.step == "apply" && failure != nil {
+					return failure
+				}
+				applied++
+				return apply(ctx, g, v, w)
+			}
+			r.restart()
+			for range 8 { // the back-off grows
+				r.advance(r.pass().RequeueAfter)
+			}
+			r.pass() // which begins another pause
+			failure, applied = nil, 0
+			if tc.edited {
+				r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" })
+			}
+			for range 3 { // children are not applied in the pass of an action
+				r.pass()
+			}
+			if got := applied > 0; got != tc.applies {
+				t.Errorf("applied within the back-off: %v, want %v", got, tc.applies)
+			}
+		})
+	}
+}
+
 // Desired children that cannot be applied do not delay the repair of lost ones.
 func TestRepairIsNotDelayedByAFailingApply(t *testing.T) {
 	r := newRig(t)

@@ -173,7 +173,7 @@ func (t *trouble) appendCanonical(dst []byte, now time.Time) []byte {
 	if t == nil {
 		t = &trouble{}
 	}
-	dst = append(dst, byte(min(t.failures, most)), bit(t.last != nil), bit(t.defect() != nil))
+	dst = append(dst, byte(min(t.failures, most)), byte(t.generation), bit(t.last != nil), bit(t.defect() != nil))
 	return appendUntil(dst, t.notBefore, now)
 }
 

@@ -6,9 +6,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // A webhook that replaces images by a mirror is not overwritten repeatedly. A changed spec is applied, and a manual change is
@@ -55,5 +59,56 @@ func TestDeploymentThatAWebhookRewrites(t *testing.T) {
 	settles("scaled by hand", "mirror.example.com/exporter:2")
 	if n := *deployment().Spec.Replicas; n != 1 {
 		t.Errorf("%d pods, want 1", n)
+	}
+}
+
+// A Deployment that is refused for long does not delay a scale-up, and is written soon after it is refused no more.
+func TestARefusedDeploymentDelaysNoScaleUp(t *testing.T) {
+	const name = "my-cluster-kafka-exporter"
+	steps := func(t *testing.T, refusal error) int {
+		t.Helper()
+		w := started(t, nil, declaredPool("controller", 1, roleController), declaredPool("broker", 2, roleBroker))
+		tries := 0
+		w.deny = func(_ string, o client.Object) error {
+			if o.GetName() == name && refusal != nil {
+				tries++
+				return refusal
+			}
+			return nil
+		}
+		k := w.cluster()
+		k.Spec.KafkaExporter = &kafkav1beta2.KafkaExporterSpec{}
+		k.Generation++
+		w.must(w.client.Update(t.Context(), k))
+		for range 30 { // ten minutes
+			w.step()
+		}
+		if refusal != nil && (tries < 10 || w.ready().Reason != lifecycle.ChildrenFailed) {
+			t.Errorf("%d writes, Ready is %+v", tries, w.ready())
+		}
+		w.edit("broker", func(p *kafkav1beta2.KafkaNodePool) { p.Spec.Replicas = 3 })
+		took := 0
+		for ; took < 30 && len(w.nodes(labels.BrokerRole, "true")) < 3; took++ {
+			w.step()
+		}
+		refusal = nil
+		w.step()
+		if err := w.get(&appsv1.Deployment{}, name); err != nil {
+			t.Errorf("the Deployment is refused no more, and does not exist: %v", err)
+		}
+		return took
+	}
+	undisturbed := steps(t, nil)
+	kind := appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind()
+	for what, refusal := range map[string]error{
+		"a request above its limit": apierrors.NewInvalid(kind, name, field.ErrorList{field.Invalid(field.NewPath("spec"), "1Gi", "must be less than or equal to memory limit")}),
+		"a policy":                  apierrors.NewForbidden(appsv1.Resource("deployments"), name, nil),
+		"a webhook":                 apierrors.NewBadRequest("admission webhook denied the request"),
+	} {
+		t.Run(what, func(t *testing.T) {
+			if got := steps(t, refusal); got != undisturbed {
+				t.Errorf("the scale-up took %d reconciles, want %d as without the refusal", got, undisturbed)
+			}
+		})
 	}
 }

@@ -22,7 +22,7 @@ func (r *Reconciler) Apply(ctx context.Context, kafka *kafkav1beta2.Kafka, snaps
 	if observation.Foreign(snapshot) != nil {
 		return nil
 	}
-	t := &scope{Reconciler: r, kafka: kafka, snapshot: snapshot, write: write}
+	t := &scope{Reconciler: r, kafka: kafka, snapshot: snapshot, write: refusals{write}}
 	var failures []error
 	for _, step := range []func(context.Context) error{
 		t.poolStatuses,
