@@ -98,6 +98,45 @@ func TestRepairRestoresLostObjects(t *testing.T) {
 	}
 }
 
+// The pool of a set is known by its name. Its label is restored, and a set never has two entries of a pod.
+func TestRepairRestoresThePoolOfASet(t *testing.T) {
+	again := func(s *corev1beta2.StrimziPodSet) { s.Spec.Pods = append(s.Spec.Pods, s.Spec.Pods...) }
+	for name, edit := range map[string]func(*corev1beta2.StrimziPodSet){
+		"the label is missing":         func(s *corev1beta2.StrimziPodSet) { delete(s.Labels, labels.Pool) },
+		"the label is of another pool": func(s *corev1beta2.StrimziPodSet) { s.Labels[labels.Pool] = "controller" },
+		"every entry is there twice":   again,
+		"label missing, entries twice": func(s *corev1beta2.StrimziPodSet) {
+			delete(s.Labels, labels.Pool)
+			again(s)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			r.settle()
+			want, s := &corev1beta2.StrimziPodSet{}, &corev1beta2.StrimziPodSet{}
+			r.must(r.get(want, setBroker))
+			r.must(r.get(s, setBroker))
+			edit(s)
+			r.must(r.client.Update(t.Context(), s))
+			r.written()
+			r.settle()
+			r.must(r.get(s, setBroker))
+			if diff := cmp.Diff(want.Labels, s.Labels); diff != "" {
+				t.Errorf("labels (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(want.Spec, s.Spec); diff != "" {
+				t.Errorf("%d entries (-want +got):\n%s", len(s.Spec.Pods), diff)
+			}
+			if writes := strings.Join(r.written(), "\n"); strings.Count(writes, "update ") != 1 {
+				t.Errorf("writes:\n%s\nwant one of the set", writes)
+			}
+			if v := r.snapshot(false); len(v.Defects) > 0 {
+				t.Errorf("defects %v", v.Defects)
+			}
+		})
+	}
+}
+
 // While no pod runs, a set without its pods is created from the records, at the version that was last started.
 func TestRepairRestoresSetAndPodsFromRecords(t *testing.T) {
 	r := separate(t)

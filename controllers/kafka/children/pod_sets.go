@@ -78,8 +78,8 @@ func restorable(pod *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// repairPodSet writes the set if it or an entry was lost, if it has no owner, or if it has the mark of an abandoned restart.
-// Without the mark the pod is recreated as it last ran.
+// repairPodSet writes the set if it or an entry was lost, if an entry is there twice, if it has no owner, or if it has the mark of an
+// abandoned restart. Without the mark the pod is recreated as it last ran.
 func (t *scope) repairPodSet(ctx context.Context, pool string, set *corev1beta2.StrimziPodSet, entries []corev1beta2.PodEntry) error {
 	if set == nil {
 		if len(entries) == 0 {
@@ -90,11 +90,12 @@ func (t *scope) repairPodSet(ctx context.Context, pool string, set *corev1beta2.
 		return t.createOwned(ctx, set)
 	}
 	abandoned := t.abandoned(set)
-	if len(entries) == 0 && !abandoned && t.isOwned(set) {
+	if len(entries) == 0 && !abandoned && t.isOwned(set) && !t.repeats(pool) {
 		return nil
 	}
 	set = set.DeepCopy()
-	set.Spec.Pods = append(set.Spec.Pods, entries...)
+	catchUp(set, t.snapshot.Rendered.PodSet(pool))
+	set.Spec.Pods = distinct(set.Spec.Pods, entries)
 	if abandoned {
 		restarting.Remove(set)
 	}
@@ -102,6 +103,28 @@ func (t *scope) repairPodSet(ctx context.Context, pool string, set *corev1beta2.
 		return err
 	}
 	return t.write.Update(ctx, set)
+}
+
+// repeats reports whether the set of the pool has more than one entry of a pod.
+func (t *scope) repeats(pool string) bool {
+	return slices.ContainsFunc(t.snapshot.Nodes, func(n observation.Node) bool { return n.Pool == pool && n.Entry.Repeated })
+}
+
+// distinct returns the entries of a set and the added ones, with the first entry of each pod only: whatever made an entry look lost, a
+// set that has it must not grow. An unreadable entry stays, because nothing is known of it.
+func distinct(have, added []corev1beta2.PodEntry) []corev1beta2.PodEntry {
+	out := make([]corev1beta2.PodEntry, 0, len(have)+len(added))
+	seen := make(map[string]bool, len(have)+len(added))
+	for _, entry := range slices.Concat(have, added) {
+		if pod, err := entry.Pod(); err == nil {
+			if seen[pod.Name] {
+				continue
+			}
+			seen[pod.Name] = true
+		}
+		out = append(out, entry)
+	}
+	return out
 }
 
 // abandoned reports whether the set has a mark although no lifecycle is restarting that pod, or needs to replace its entry.
@@ -191,7 +214,7 @@ func (t *scope) entries(ctx context.Context, pool, version string, incomplete []
 	if request != nil {
 		request(set)
 	}
-	set.Spec.Pods = append(set.Spec.Pods, added...)
+	set.Spec.Pods = distinct(set.Spec.Pods, added)
 	if err := t.owned(set); err != nil {
 		return err
 	}

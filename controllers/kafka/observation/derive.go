@@ -3,6 +3,7 @@ package observation
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -76,10 +77,16 @@ func (d *deriver) defect(format string, args ...any) {
 	d.snapshot.Defects = append(d.snapshot.Defects, fmt.Sprintf(format, args...))
 }
 
+// fromPodSets reads the entries of the nodes. The pool of a set is known by its name: Repair restores a set by the same name, and a label
+// that was edited must not make its entries look lost. Of two entries of a pod the first counts, as for the controller of StrimziPodSets.
 func (d *deriver) fromPodSets() {
 	lists := d.entries.summaries(d.kafka.UID, d.snapshot.Objects.PodSets)
 	for k, set := range d.snapshot.Objects.PodSets {
-		pool := set.Labels[labels.Pool]
+		pool, ok := strings.CutPrefix(set.Name, render.PodSetName(d.kafka.Name, ""))
+		if !ok || pool == "" {
+			d.defect("StrimziPodSet %s carries the label of Kafka %s and is not named after one of its pools", set.Name, d.kafka.Name)
+			continue
+		}
 		for i, s := range lists[k].summaries {
 			if s.err != nil {
 				d.defect("StrimziPodSet %s, entry %d: %s", set.Name, i, s.err)
@@ -90,7 +97,11 @@ func (d *deriver) fromPodSets() {
 				d.defect("StrimziPodSet %s, entry %d: pod %q is not named after a node of pool %q", set.Name, i, s.name, pool)
 				continue
 			}
-			if n := d.node(pool, id); n != nil {
+			switch n := d.node(pool, id); {
+			case n == nil:
+			case n.Entry.Exists:
+				n.Entry.Repeated = true
+			default:
 				n.Entry = s.entry()
 			}
 		}

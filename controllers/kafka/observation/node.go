@@ -158,6 +158,8 @@ type Volumes struct {
 type Entry struct {
 	Exists            bool
 	Version, Revision string
+	// Repeated is true if the set has more entries of this pod, which mean nothing.
+	Repeated bool
 
 	// ConfigKeys are the keys of the node's ConfigMap that it mounts.
 	ConfigKeys []string
