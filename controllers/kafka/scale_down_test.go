@@ -224,6 +224,50 @@ func TestScaleDownDeletesTheClaimIfRequested(t *testing.T) {
 	}
 }
 
+// Kafka may refuse for hours to unregister a broker that was stopped. What its pool says of its data meanwhile decides, also for the
+// owner reference, with which the claim would be deleted with the Kafka.
+func TestScaleDownKeepsTheClaimIfTheUserDecidesSoWhileTheBrokerIsStopped(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	deleteClaims := func(is bool) {
+		t.Helper()
+		pool := &kafkav1beta2.KafkaNodePool{}
+		r.must(r.get(pool, "broker"))
+		pool.Spec.Storage.Volumes[0].DeleteClaim = new(is)
+		r.must(r.client.Update(t.Context(), pool))
+	}
+	claim := func() *corev1.PersistentVolumeClaim {
+		t.Helper()
+		c := &corev1.PersistentVolumeClaim{}
+		r.must(r.get(c, claimLeaving))
+		return c
+	}
+	deleteClaims(true)
+	r.leaving(reconciler, 2)
+	r.kafka.refuseToUnregister = &kafkaclient.Refused{Code: 31, Name: "CLUSTER_AUTHORIZATION_FAILED"}
+	r.scale("broker", 2)
+	r.leaving(reconciler, 10)
+	if got := r.state(observation.LifecycleScaleDown); got != kraftscaledown.UnregistrationRefused {
+		t.Fatalf("state %s, want UnregistrationRefused", got)
+	}
+	if c := claim(); c.Annotations[labels.DeleteClaim] != "true" || len(c.OwnerReferences) != 1 {
+		t.Fatalf("annotations %v and owners %v, want a claim that is deleted", c.Annotations, c.OwnerReferences)
+	}
+	deleteClaims(false)
+	r.leaving(reconciler, 6)
+	if c := claim(); c.Annotations[labels.DeleteClaim] != "false" || len(c.OwnerReferences) != 0 {
+		t.Errorf("annotations %v and owners %v, want a claim that stays", c.Annotations, c.OwnerReferences)
+	}
+	r.setAnnotation(&corev1.PersistentVolumeClaim{}, claimLeaving, labels.DeleteClaim, "true") // as if the update were late
+	r.kafka.refuseToUnregister = nil
+	r.leaving(reconciler, 14)
+	if r.exists(&corev1.ConfigMap{}, record.Name(podLeaving)) {
+		t.Fatalf("the broker was not released: %+v", r.lifecycle(observation.LifecycleScaleDown))
+	}
+	if c := claim(); c.DeletionTimestamp != nil || c.Annotations[labels.Released] != "true" {
+		t.Errorf("the claim is not kept: %+v", c.ObjectMeta)
+	}
+}
+
 // A finalizer of another component delays the deletion of a record. The deletion is requested once.
 func TestScaleDownWaitsForARecordThatIsHeld(t *testing.T) {
 	r, reconciler := settledOnThree(t)

@@ -72,7 +72,15 @@ func (t *scope) nodes(ctx context.Context, version string) error {
 	var incomplete []int32 // nodes that lack something which a new pod of theirs would mount
 	for i := range t.snapshot.Nodes {
 		n := &t.snapshot.Nodes[i]
-		if t.snapshot.Pool(n.Pool) == nil || n.Stopped() || t.snapshot.Misplaced(n) != nil {
+		if t.snapshot.Pool(n.Pool) == nil || t.snapshot.Misplaced(n) != nil {
+			continue
+		}
+		if n.Stopped() {
+			err := t.deletionOfClaims(ctx, n)
+			if outdated(err) {
+				return err
+			}
+			failures = append(failures, err)
 			continue
 		}
 		complete, err := t.mounts(ctx, n)

@@ -66,20 +66,49 @@ func (t *scope) claim(ctx context.Context, n *observation.Node, want, have *core
 			return err
 		}
 	}
-	if returned || metaBehind(have, want) || !t.ownedAsWanted(have, want) {
-		have = have.DeepCopy()
-		catchUp(have, want)
-		if returned {
-			delete(have.Annotations, labels.Released)
-		}
-		if err := t.ownClaim(have, want); err != nil {
-			return err
-		}
-		if err := t.write.Update(ctx, have); err != nil {
-			return err
-		}
+	have, err := t.describeClaim(ctx, want, have, returned)
+	if err != nil {
+		return err
 	}
 	return t.expand(ctx, want, have)
+}
+
+// describeClaim updates the labels, the annotations and the owner reference of a claim, and returns the claim as it is then.
+func (t *scope) describeClaim(ctx context.Context, want, have *corev1.PersistentVolumeClaim, returned bool) (*corev1.PersistentVolumeClaim, error) {
+	if !returned && !metaBehind(have, want) && t.ownedAsWanted(have, want) {
+		return have, nil
+	}
+	have = have.DeepCopy()
+	catchUp(have, want)
+	if returned {
+		delete(have.Annotations, labels.Released)
+	}
+	if err := t.ownClaim(have, want); err != nil {
+		return nil, err
+	}
+	return have, t.write.Update(ctx, have)
+}
+
+// deletionOfClaims updates whether the claims of a node that is stopped are deleted with it and with the cluster: its removal may wait
+// for hours, and its user may decide to keep the data meanwhile. It creates and expands none, since the node does not run.
+func (t *scope) deletionOfClaims(ctx context.Context, n *observation.Node) error {
+	wanted, err := t.snapshot.Rendered.Claims(n.ID)
+	if err != nil {
+		return err
+	}
+	var failures []error
+	for _, want := range wanted {
+		have := observation.Named(t.snapshot.Objects.Claims, want.Name)
+		if have == nil || have.DeletionTimestamp != nil {
+			continue
+		}
+		_, err := t.describeClaim(ctx, want, have, false)
+		if outdated(err) {
+			return err
+		}
+		failures = append(failures, err)
+	}
+	return errors.Join(failures...)
 }
 
 // expand expands a claim. It is a write of its own, so that a refusal does not keep the annotation back that says whether the claim is

@@ -79,23 +79,45 @@ func (t Removal) Release(ctx context.Context, id int32) error {
 		if _, is := render.ClaimVolume(claim.Name, n.PodName); !is || claim.DeletionTimestamp != nil {
 			continue
 		}
-		if err := t.releaseClaim(ctx, claim); err != nil {
+		if err := t.releaseClaim(ctx, n, claim); err != nil {
 			return err
 		}
 	}
 	return t.deleteConfigMaps(ctx, n.PodName, record.Name(n.PodName))
 }
 
-func (t Removal) releaseClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+func (t Removal) releaseClaim(ctx context.Context, n *observation.Node, claim *corev1.PersistentVolumeClaim) error {
+	deleted, err := t.deletedWith(n, claim)
+	if err != nil {
+		return fmt.Errorf("releasing claim %s: %w", claim.Name, err)
+	}
 	claim = claim.DeepCopy()
 	switch {
-	case render.DeletedWithNode(claim):
+	case deleted:
 		return t.write.Delete(ctx, claim)
 	case claim.Annotations[labels.Released] == "true":
 		return nil
 	}
 	claim.Annotations = over(claim.Annotations, map[string]string{labels.Released: "true"})
 	return t.write.Update(ctx, claim)
+}
+
+// deletedWith reports whether the claim is deleted with its node, which is what the node's pool says now. The annotation of the claim,
+// which may be older, decides only for a claim that no pool declares any more.
+func (t Removal) deletedWith(n *observation.Node, claim *corev1.PersistentVolumeClaim) (bool, error) {
+	if t.snapshot.Pool(n.Pool) == nil {
+		return render.DeletedWithNode(claim), nil
+	}
+	declared, err := t.snapshot.Rendered.Claims(n.ID)
+	if err != nil {
+		return false, err
+	}
+	for _, want := range declared {
+		if want.Name == claim.Name {
+			return render.DeletedWithNode(want), nil
+		}
+	}
+	return render.DeletedWithNode(claim), nil
 }
 
 // remember changes the record of the node, unless it says so already.

@@ -61,7 +61,7 @@ func (t *scope) forget(ctx context.Context, n *observation.Node) error {
 		if claim.Spec.VolumeName == "" {
 			err = t.write.Delete(ctx, claim.DeepCopy())
 		} else {
-			err = Removal{*t}.releaseClaim(ctx, claim)
+			err = Removal{*t}.releaseClaim(ctx, n, claim)
 		}
 		if err != nil {
 			return err
