@@ -27,10 +27,18 @@ type Partition struct {
 	Offline  []int32 `json:"offline,omitempty"`
 	// MinISR is min.insync.replicas of the topic.
 	MinISR int32 `json:"minISR"`
+	// Adding are the replicas that a reassignment adds, a subset of Replicas. Until such a replica has caught up, it is in no ISR
+	// although no broker lost anything. Empty also if the reassignments could not be read.
+	Adding []int32 `json:"adding,omitempty"`
 }
 
 // Name is the name of the partition as Kafka's tools print it: topic, dash, index.
 func (p Partition) Name() string { return p.Topic + "-" + strconv.Itoa(int(p.Index)) }
+
+// copying reports whether the broker's replica is being added and has not caught up yet: the partition neither needs nor misses it.
+func (p *Partition) copying(broker int32) bool {
+	return slices.Contains(p.Adding, broker) && !slices.Contains(p.ISR, broker)
+}
 
 // Healthy reports whether the partition has a leader, every replica is in sync, and more
 // replicas are in sync than min.insync.replicas, and more than one: any one replica may be
@@ -68,6 +76,26 @@ func (p *Partitions) Add(partition Partition) {
 	}
 }
 
+// ReplicaMissing reports whether any replica is out of the ISR. Only then the reassignments change what is known of the partitions.
+func (p *Partitions) ReplicaMissing() bool {
+	return slices.ContainsFunc(p.Suspect, func(s Partition) bool { return len(s.ISR) < len(s.Replicas) })
+}
+
+// MarkAdding marks the replicas that the reassignments add. They must be read after the partitions: a replica that was added in
+// between then counts as one that was lost, which forbids more, and never the other way round.
+func (p *Partitions) MarkAdding(moving []Reassignment) {
+	adding := make(map[string][]int32, len(moving))
+	for _, m := range moving {
+		adding[Partition{Topic: m.Topic, Index: m.Index}.Name()] = m.Adding
+	}
+	for i := range p.Suspect {
+		s := &p.Suspect[i]
+		if ids := adding[s.Name()]; len(ids) > 0 {
+			s.Adding = slices.Clone(ids)
+		}
+	}
+}
+
 // Clone returns a deep copy.
 func (p Partitions) Clone() Partitions {
 	p.Replicas = maps.Clone(p.Replicas)
@@ -75,6 +103,7 @@ func (p Partitions) Clone() Partitions {
 	for i := range p.Suspect {
 		s := &p.Suspect[i]
 		s.Replicas, s.ISR, s.Offline = slices.Clone(s.Replicas), slices.Clone(s.ISR), slices.Clone(s.Offline)
+		s.Adding = slices.Clone(s.Adding)
 	}
 	return p
 }

@@ -58,16 +58,24 @@ func PartitionsAtRisk(partitions []Partition, broker int32) Risks {
 	return risks
 }
 
-// RiskOf is the effect of stopping the broker on the partition.
+// RiskOf is the effect of stopping the broker on the partition. Replicas that a reassignment adds and that have not caught up do not
+// count: the partition has as many replicas as before the reassignment, and stopping a broker with such a replica only delays it.
 func RiskOf(p Partition, broker int32) Risk {
-	inSync := int32(len(p.ISR))
+	inSync, replicas := int32(len(p.ISR)), int32(len(p.Replicas))
+	for _, id := range p.Replicas {
+		if p.copying(id) {
+			replicas--
+		}
+	}
 	switch {
 	case !slices.Contains(p.Replicas, broker), p.MinISR == MinISRUnset:
 		return RiskNone
 	case p.MinISR == MinISRUnreadable:
 		return RiskUnknown
-	case int32(len(p.Replicas)) <= p.MinISR:
+	case replicas <= p.MinISR:
 		return RiskUnprotected
+	case p.copying(broker):
+		return RiskNone
 	case inSync < p.MinISR:
 		return RiskUnderMin
 	case inSync == p.MinISR && slices.Contains(p.ISR, broker):
@@ -78,11 +86,11 @@ func RiskOf(p Partition, broker int32) Risk {
 }
 
 // OutOfSync lists the partitions of which the broker holds a replica that is not in the
-// ISR, in the order given.
+// ISR, in the order given. A replica that a reassignment adds is none until it has caught up.
 func OutOfSync(partitions []Partition, broker int32) []Partition {
 	var out []Partition
 	for _, p := range partitions {
-		if slices.Contains(p.Replicas, broker) && !slices.Contains(p.ISR, broker) {
+		if slices.Contains(p.Replicas, broker) && !slices.Contains(p.ISR, broker) && !p.copying(broker) {
 			out = append(out, p)
 		}
 	}

@@ -148,7 +148,56 @@ func TestOutOfSync(t *testing.T) {
 	if diff := cmp.Diff([]kafka.Partition{a}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	b.ISR, b.Adding = []int32{3}, []int32{2}
+	if got := kafka.OutOfSync([]kafka.Partition{b}, 2); len(got) > 0 {
+		t.Errorf("a replica that is being added is out of sync: %v", got)
+	}
 	if b.Name() != "b-7" {
 		t.Errorf("name = %q", b.Name())
+	}
+}
+
+// A partition neither needs nor misses a replica that a reassignment adds, until it has caught up.
+func TestRiskOfAPartitionThatIsMoved(t *testing.T) {
+	moved := func(isr ...int32) kafka.Partition {
+		return kafka.Partition{Replicas: []int32{1, 2, 4, 3}, Adding: []int32{4}, ISR: isr}
+	}
+	for name, c := range map[string]struct {
+		min    int32
+		p      kafka.Partition
+		broker int32
+		want   kafka.Risk
+	}{
+		"the added replica is copied":                                         {min: 2, p: moved(1, 2, 3), broker: 4, want: kafka.RiskNone},
+		"the added replica is copied, and the partition is under its minimum": {min: 3, p: moved(1, 2), broker: 4, want: kafka.RiskUnprotected},
+		"a replica that stays":                                                {min: 2, p: moved(1, 2, 3), broker: 1, want: kafka.RiskNone},
+		"a replica at the minimum":                                            {min: 2, p: moved(1, 2), broker: 1, want: kafka.RiskAtMin},
+		"a replica under the minimum":                                         {min: 2, p: moved(1), broker: 2, want: kafka.RiskUnderMin},
+		"the added replica under the minimum":                                 {min: 2, p: moved(1), broker: 4, want: kafka.RiskNone},
+		"no more replicas than the minimum without the added one":             {min: 3, p: moved(1, 2, 3), broker: 1, want: kafka.RiskUnprotected},
+		"the added replica has caught up":                                     {min: 3, p: moved(1, 2, 4), broker: 4, want: kafka.RiskAtMin},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.p.MinISR = c.min
+			if got := kafka.RiskOf(c.p, c.broker); got != c.want {
+				t.Errorf("risk %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func TestMarkAdding(t *testing.T) {
+	var p kafka.Partitions
+	p.Add(kafka.Partition{Topic: "a", Leader: 1, Replicas: []int32{1, 2}, ISR: []int32{1, 2}, MinISR: 2})
+	if p.ReplicaMissing() {
+		t.Error("a replica is missing although all are in sync")
+	}
+	p.Add(kafka.Partition{Topic: "orders", Index: 1, Leader: 1, Replicas: []int32{1, 4, 2}, ISR: []int32{1, 2}})
+	if !p.ReplicaMissing() {
+		t.Error("no replica is missing")
+	}
+	p.MarkAdding([]kafka.Reassignment{{Topic: "orders", Index: 1, Adding: []int32{4}}, {Topic: "orders", Index: 2, Adding: []int32{1}}})
+	if diff := cmp.Diff([]int32{4}, p.Suspect[1].Adding); diff != "" || len(p.Suspect[0].Adding) > 0 {
+		t.Errorf("adding (-want +got):\n%s; %v", diff, p.Suspect[0].Adding)
 	}
 }

@@ -181,6 +181,16 @@ func TestSafe(t *testing.T) {
 		"a controller while a broker is out of an ISR": {
 			nodes: rolltest.Split(3, 3, rolltest.Spare("orders-7", []int32{3, 4}, []int32{4})), node: 0, want: no("broker 3 is out of the ISR of orders-7-0"),
 		},
+		"a broker while another gets a replica by a reassignment": {
+			reason: "a drain lasts for hours, and no broker lost anything", nodes: rolltest.Dual(3, rolltest.Moved("orders-7", three, []int32{0, 1}, 2)), node: 0, want: yes,
+		},
+		"the broker that gets a replica by a reassignment": {
+			nodes: rolltest.Dual(3, rolltest.Moved("orders-7", three, []int32{0, 1}, 2)), node: 2, want: yes,
+		},
+		"a broker while another that gets one replica has lost one": {
+			nodes: rolltest.Dual(3, rolltest.Moved("orders-7", three, []int32{0, 1}, 2), rolltest.Spare("orders-8", three, []int32{0, 1})), node: 0,
+			want: no("broker 2 is out of the ISR of orders-8-0"),
+		},
 		"the broker that is out of an ISR": {
 			reason: "its restart may repair it", nodes: rolltest.Dual(3, rolltest.Spare("orders-7", three, []int32{0, 1})), node: 2, want: yes,
 		},
@@ -216,6 +226,9 @@ func TestInSync(t *testing.T) {
 	young := no("broker 1 has not run for one session timeout yet")
 	for name, c := range map[string]judgement{
 		"it takes part": {nodes: rolltest.Dual(3), want: yes},
+		"a broker that gets a replica by a reassignment": {
+			nodes: rolltest.Dual(3, rolltest.Moved("orders-7", three, []int32{0, 2}, 1)), node: 1, want: yes,
+		},
 		"it is out of an ISR": {
 			nodes: rolltest.Dual(3, rolltest.Partition("orders-7", three, []int32{0, 2})), want: no("broker 1 is out of the ISR of orders-7-0"),
 		},

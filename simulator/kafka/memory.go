@@ -149,6 +149,11 @@ func (m Memory) Partitions(ctx context.Context) (client.Partitions, error) {
 			}
 			p.Add(partition)
 		}
+		if p.ReplicaMissing() {
+			if moving, err := m.Cluster.Reassignments(m.anyone()); err == nil {
+				p.MarkAdding(moving)
+			}
+		}
 		return p, nil
 	})
 }

@@ -62,14 +62,23 @@ func (c *Client) Reassignments(ctx context.Context) (kafka.Reassignments, error)
 			return kafka.Reassignments{}, err
 		}
 		var out kafka.Reassignments
-		for _, topic := range slices.Sorted(maps.Keys(moving)) {
-			for _, index := range slices.Sorted(maps.Keys(moving[topic])) {
-				m := moving[topic][index]
-				out.Add(kafka.Reassignment{Topic: topic, Index: index, Replicas: m.Replicas, Adding: m.AddingReplicas, Removing: m.RemovingReplicas})
-			}
+		for _, m := range listed(moving) {
+			out.Add(m)
 		}
 		return out, nil
 	})
+}
+
+// listed returns the reassignments by topic, then index.
+func listed(moving map[string]map[int32]*sarama.PartitionReplicaReassignmentsStatus) []kafka.Reassignment {
+	var out []kafka.Reassignment
+	for _, topic := range slices.Sorted(maps.Keys(moving)) {
+		for _, index := range slices.Sorted(maps.Keys(moving[topic])) {
+			m := moving[topic][index]
+			out = append(out, kafka.Reassignment{Topic: topic, Index: index, Replicas: m.Replicas, Adding: m.AddingReplicas, Removing: m.RemovingReplicas})
+		}
+	}
+	return out
 }
 
 // reassignments lists the reassignments by topic and index. The broker forwards the request to the controller, whose answer is

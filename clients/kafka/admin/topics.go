@@ -16,7 +16,8 @@ const topicsPerRequest = 500
 
 // Partitions implements kafka.Reader. It reads the metadata of all topics and then their
 // min.insync.replicas, both from one broker that is current. If Kafka refuses the configuration of a
-// topic, for example because the topic was deleted in between, its partitions get MinISRUnreadable.
+// topic, for example because the topic was deleted in between, its partitions get MinISRUnreadable. If a replica is out of an ISR, it
+// also reads the reassignments; if they cannot be read, replicas that are being added count as lost.
 func (c *Client) Partitions(ctx context.Context) (kafka.Partitions, error) {
 	return read(ctx, c, "describing the topics", func(ctx context.Context) (kafka.Partitions, error) {
 		var out kafka.Partitions
@@ -32,6 +33,11 @@ func (c *Client) Partitions(ctx context.Context) (kafka.Partitions, error) {
 			out = partitionsOf(topics, minimums)
 			return nil
 		})
+		if err == nil && out.ReplicaMissing() {
+			if moving, err := c.reassignments(ctx); err == nil {
+				out.MarkAdding(listed(moving))
+			}
+		}
 		return out, err
 	})
 }

@@ -27,7 +27,7 @@ func moving() []Behaviour {
 			When: Move("orders", 1, 2, 3), Want: accepted(),
 			Then: []Step{
 				Moving(kafka.Reassignment{Topic: "orders", Replicas: []int32{1, 2, 3, 4}, Adding: []int32{3}, Removing: []int32{4}}),
-				HasReplicas(4, 1, 3), Start("4.1.2", 3), Moving(), HasReplicas(4, 0, 0),
+				HasReplicas(4, 1, 3), OutOfSync(3), Start("4.1.2", 3), Moving(), HasReplicas(4, 0, 0),
 			},
 		},
 		{
@@ -45,7 +45,7 @@ func moving() []Behaviour {
 		},
 		{
 			Name: "a fenced broker keeps its replicas", Setup: withFour(), Given: []Step{onFour},
-			When: Kill(4), Want: accepted(), Then: []Step{HasReplicas(4, 1, 3)},
+			When: Kill(4), Want: accepted(), Then: []Step{HasReplicas(4, 1, 3), OutOfSync(4, "orders-0")},
 		},
 		{
 			Name: "so does an unregistered one", Setup: withFour(), Given: []Step{onFour, Kill(4)},
@@ -87,6 +87,21 @@ func Moving(want ...kafka.Reassignment) Step {
 		}
 		return differs(want, got.First)
 	}, "moving are %+v", want)
+}
+
+// OutOfSync requires exactly these partitions to count as those of which the broker has a replica that is out of the ISR.
+func OutOfSync(broker int32, want ...string) Step {
+	return eventually(func(ctx context.Context, w World) error {
+		got, err := w.Client().Partitions(ctx)
+		if err != nil {
+			return err
+		}
+		var names []string
+		for _, p := range kafka.OutOfSync(got.Suspect, broker) {
+			names = append(names, p.Name())
+		}
+		return differs(want, names)
+	}, "broker %d is out of the ISR of %v", broker, want)
 }
 
 // HasReplicas requires the metadata to list that many partitions with a replica on the broker. The first of them has that many

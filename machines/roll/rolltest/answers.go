@@ -70,6 +70,11 @@ func Spare(topic string, replicas, isr []int32) Change {
 	return partition(kafka.Partition{Topic: topic, Replicas: replicas, ISR: isr, MinISR: 1})
 }
 
+// Moved is a partition with a minimum of one in-sync replica, to which a reassignment adds a replica that is being copied.
+func Moved(topic string, replicas, isr []int32, adding int32) Change {
+	return partition(kafka.Partition{Topic: topic, Replicas: replicas, ISR: isr, Adding: []int32{adding}, MinISR: 1})
+}
+
 // Unjudged is a partition whose min.insync.replicas cannot be read.
 func Unjudged(topic string, replicas []int32) Change {
 	return partition(kafka.Partition{Topic: topic, Replicas: replicas, ISR: replicas, MinISR: kafka.MinISRUnreadable})
