@@ -1,6 +1,7 @@
 package ceph_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -56,19 +57,34 @@ func TestKindRefusesAnImageThatTheRegistryLacks(t *testing.T) {
 
 // TestKindDetectsAgainAfterAPodWasKilled does not take an image for one of another program because the pod that detects it was ended.
 func TestKindDetectsAgainAfterAPodWasKilled(t *testing.T) {
-	r := launched(t, "16")
-	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "nowhere/ceph:18" })
-	r.until("the pod", time.Minute, func() bool { return r.detecting() != nil })
-	p := r.detecting()
-	p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: "OOMKilled"}}
-	r.must(r.client.Status().Update(t.Context(), p))
-	const want = "the pod that detects it was ended: the detection is repeated within ten minutes"
-	r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), want) })
-	for range 20 {
-		r.step()
-	}
-	if state := r.entry().State; state != cephupgrade.DetectingVersion {
-		t.Errorf("the state is %s", state)
+	const again = "the pod that detects it was ended: the detection is repeated within ten minutes"
+	const crashes = "the image nowhere/ceph:18 printed no version: ceph --version ended with %d: it may be of another architecture, or need another processor"
+	for name, tc := range map[string]struct {
+		code  int32
+		want  string
+		state string
+	}{
+		"for its memory":                     {137, again, cephupgrade.DetectingVersion},
+		"with its pod":                       {143, again, cephupgrade.DetectingVersion},
+		"by itself: another architecture":    {255, fmt.Sprintf(crashes, 255), cephupgrade.Refusing},
+		"by itself: an unknown machine code": {132, fmt.Sprintf(crashes, 132), cephupgrade.Refusing},
+		"by itself: no such command":         {127, "the image nowhere/ceph:18 is not an image of Ceph: ceph --version printed no version", cephupgrade.Refusing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "nowhere/ceph:18" })
+			r.until("the pod", time.Minute, func() bool { return r.detecting() != nil })
+			p := r.detecting()
+			p.Status.ContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: tc.code}}
+			r.must(r.client.Status().Update(t.Context(), p))
+			r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), tc.want) })
+			for range 20 {
+				r.step()
+			}
+			if state := r.entry().State; state != tc.state {
+				t.Errorf("the state is %s", state)
+			}
+		})
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 const (
 	ImageNotPulled transitions.Reason = "ImageNotPulled"
 	ImageNotCeph   transitions.Reason = "ImageNotCeph"
+	ImageCrashes   transitions.Reason = "ImageCrashes"
 )
 
 // Detected returns what is known of an image: from the record, or from the Job that detects it. It returns neither while the detection is
@@ -89,8 +90,11 @@ func ended(pod *corev1.Pod) *corev1.ContainerStatus {
 	return &pod.Status.ContainerStatuses[0]
 }
 
-// signaled is the least exit code of a process that ended by a signal.
-const signaled = 128
+// Exit codes of a container whose process was ended by a signal from outside. A process that crashes ends with others, such as 139.
+const (
+	endedByKill      = 137
+	endedByTerminate = 143
+)
 
 // killed reports whether the container was ended from outside, by the end of its pod or for its memory, before it printed a version.
 func killed(pod *corev1.Pod) bool {
@@ -98,7 +102,7 @@ func killed(pod *corev1.Pod) bool {
 		return false
 	}
 	t := pod.Status.ContainerStatuses[0].State.Terminated
-	return t != nil && t.ExitCode > signaled && t.Message == ""
+	return t != nil && (t.ExitCode == endedByKill || t.ExitCode == endedByTerminate) && t.Message == ""
 }
 
 // pulling is why the container waits.
@@ -117,11 +121,17 @@ func waiting(pod *corev1.Pod) string {
 	return pod.Status.ContainerStatuses[0].State.Waiting.Reason
 }
 
+// signaled is the greatest exit code that a program chooses itself, by convention of shells.
+const signaled = 128
+
 // judge reads the version from the end of the container.
 func judge(name string, status *corev1.ContainerStatus) (*record.Image, *transitions.Problem) {
 	version, err := versions.ParseOutput(status.State.Terminated.Message)
 	var unversioned *versions.UnversionedError
 	if err != nil && !errors.As(err, &unversioned) {
+		if code := status.State.Terminated.ExitCode; code > signaled {
+			return nil, transitions.Problemf(ImageCrashes, "the image %s printed no version: ceph --version ended with %d: it may be of another architecture, or need another processor", name, code)
+		}
 		return nil, transitions.Problemf(ImageNotCeph, "the image %s is not an image of Ceph: ceph --version printed no version", name)
 	}
 	return &record.Image{Reference: reference(name, status.ImageID), Version: version}, nil
