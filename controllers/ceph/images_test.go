@@ -8,12 +8,15 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/simulator/ceph/pods"
 )
 
 // TestKindRefusesAnImageThatTheRegistryLacks does not wait for the time limit of the detection, and waits after any other error.
@@ -84,6 +87,39 @@ func TestKindDetectsAgainAfterAPodWasKilled(t *testing.T) {
 			if state := r.entry().State; state != tc.state {
 				t.Errorf("the state is %s", state)
 			}
+		})
+	}
+}
+
+// TestKindSaysWhyNoPodDetects does not blame the image for a pod that is not created, or that no node takes.
+func TestKindSaysWhyNoPodDetects(t *testing.T) {
+	detects := "rook-ceph-detect-" + render.ImageID("ceph:18")
+	for name, tc := range map[string]struct {
+		prevent func(w *pods.World)
+		want    string
+	}{
+		"no pod is created": {
+			func(w *pods.World) { w.Refused = func(j *batchv1.Job) bool { return j.Name == detects } },
+			"no pod of the Job " + detects + " was created: see its events, such as of a quota or of Pod Security",
+		},
+		"no node takes the pod": {
+			func(w *pods.World) {
+				w.Unscheduled = func(p *corev1.Pod) bool { return metav1.GetControllerOf(p).Name == detects }
+			},
+			"no node takes the pod that detects it: check spec.placement, and whether nodes are cordoned, tainted or have no room",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			tc.prevent(r.world)
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+			r.until("the delay", time.Minute, func() bool {
+				return r.entry().State == cephupgrade.DetectingVersion && strings.Contains(r.message(lifecycle.Ready), "ceph:18 is being detected: "+tc.want)
+			})
+			r.until("the refusal", 8*time.Minute, func() bool { return r.entry().State == cephupgrade.Refusing })
+			r.until("its reason", time.Minute, func() bool {
+				return strings.Contains(r.message(lifecycle.Ready), "the version of the image ceph:18 was not detected in time: "+tc.want)
+			})
 		})
 	}
 }

@@ -6,20 +6,49 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/simulator/ceph/pods"
 )
 
 // TestKindPullsTheImageFirst ends no daemon on a node that cannot pull the image, names the node, and goes on by itself.
 func TestKindPullsTheImageFirst(t *testing.T) {
+	for name, tc := range map[string]struct {
+		prevent func(w *pods.World, node, job string)
+		want    string
+	}{
+		"the image cannot be pulled": {func(w *pods.World, node, _ string) {
+			w.Unpulled = func(at, image string) bool { return at == node && image == "ceph:18" }
+		}, "the image cannot be pulled"},
+		"the node takes no pod": {func(w *pods.World, _, job string) {
+			w.Unscheduled = func(p *corev1.Pod) bool { return metav1.GetControllerOf(p).Name == job }
+		}, "the node takes no pod: check whether it is cordoned, or has no room"},
+		"no pod is created": {func(w *pods.World, _, job string) {
+			w.Refused = func(j *batchv1.Job) bool { return j.Name == job }
+		}, "see its events"},
+	} {
+		t.Run(name, func(t *testing.T) { pullsFirst(t, tc.prevent, tc.want) })
+	}
+}
+
+func pullsFirst(t *testing.T, prevent func(w *pods.World, node, job string), why string) {
+	t.Helper()
 	r := launched(t, "16")
 	before := r.record()
 	bad := before.Daemons["mon.c"].Node
-	r.world.Unpulled = func(node, image string) bool { return node == bad && image == "ceph:18" }
+	image := "ceph:18@sha256:" + strings.Repeat("5", 64)
+	prevent(r.world, bad, "rook-ceph-pull-"+render.PullID(bad, image))
 	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
-	want := "replacing mon.c: the node " + bad + " pulls the image ceph:18@sha256:" + strings.Repeat("5", 64) + " first: the image cannot be pulled"
-	r.until("the reason", 5*time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), want) })
+	want := "replacing mon.c: the node " + bad + " pulls the image " + image + " first: "
+	r.until("the reason", 5*time.Minute, func() bool {
+		text := r.message(lifecycle.Ready)
+		return strings.Contains(text, want) && strings.Contains(text, why)
+	})
 	for range 60 {
 		r.step()
 	}
@@ -29,7 +58,7 @@ func TestKindPullsTheImageFirst(t *testing.T) {
 	if now := r.record().Daemons["mon.c"]; now != before.Daemons["mon.c"] {
 		t.Errorf("mon.c may have started on another version: %+v", now)
 	}
-	r.world.Unpulled = nil
+	r.world.Unpulled, r.world.Unscheduled, r.world.Refused = nil, nil, nil
 	r.until("the end", 15*time.Minute, r.settled("18"))
 	r.clean()
 }

@@ -307,7 +307,9 @@ func TestKindKeepsItsIdentity(t *testing.T) {
 	r.must(r.client.Create(ctx, less))
 	const want = "the record has daemons that the spec does not declare: mon.b, mon.c (set spec.mon.count to 3); osd.1 in set-1 (add their storage to spec.storage); " +
 		"mds.myfs-b (add them to spec.filesystems)"
-	r.until("the reason", 5*time.Minute, func() bool { return r.condition(lifecycle.Ready) == "False" && strings.Contains(r.message(lifecycle.Ready), want) })
+	r.until("the reason", 5*time.Minute, func() bool {
+		return r.condition(lifecycle.Ready) == "False" && strings.Contains(r.message(lifecycle.Ready), want)
+	})
 	r.edit(func(c *cephv1.Cluster) { c.Spec = cluster("ceph:16").Spec })
 	r.until("the daemons that were not declared", 5*time.Minute, func() bool { return r.settled("16")() && r.versions()["mon"] == "16" })
 }

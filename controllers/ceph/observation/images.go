@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,8 @@ const (
 	ImageNotPulled transitions.Reason = "ImageNotPulled"
 	ImageNotCeph   transitions.Reason = "ImageNotCeph"
 	ImageCrashes   transitions.Reason = "ImageCrashes"
+	// ImageNotDetected: nothing is known of the image.
+	ImageNotDetected transitions.Reason = "ImageNotDetected"
 )
 
 // Detected returns what is known of an image: from the record, or from the Job that detects it. It returns neither while the detection is
@@ -41,11 +44,44 @@ func (s *Snapshot) Detected(name string) (*record.Image, *transitions.Problem) {
 	}
 	for _, c := range d.Job.Status.Conditions {
 		if c.Type == batchv1.JobFailed && c.Status == corev1.ConditionTrue && !interrupted(&d) {
-			return nil, transitions.Problemf(ImageNotPulled, "the version of the image %s was not detected in time%s: check that it exists and can be pulled", name, pulling(d.Pod))
+			return nil, late(name, &d)
 		}
 	}
 	return nil, nil
 }
+
+// late is why the version was not detected in time. Kubernetes deletes the pod of a Job whose time is over, so that it is often not known any
+// more whether its image was pulled. A Job that never had a pod counts none.
+func late(name string, d *Detection) *transitions.Problem {
+	switch {
+	case d.Pod == nil && d.Job.Status.Failed == 0:
+		return transitions.Problemf(ImageNotDetected, "the version of the image %s was not detected in time: %s", name, noPod(d.Job))
+	case d.Pod == nil:
+		return transitions.Problemf(ImageNotDetected, "the version of the image %s was not detected in time: check that it exists and can be pulled, and that a node takes the pod of the Job %s: see its events", name, d.Job.Name)
+	case placed(d.Pod):
+		return transitions.Problemf(ImageNotPulled, "the version of the image %s was not detected in time%s: check that it exists and can be pulled", name, pulling(d.Pod))
+	}
+	return transitions.Problemf(ImageNotDetected, "the version of the image %s was not detected in time: %s", name, noNode)
+}
+
+// noNode is why the pod that detects a version is not scheduled. It may run on every node on which monitors may.
+const noNode = "no node takes the pod that detects it: check spec.placement, and whether nodes are cordoned, tainted or have no room"
+
+// noPod is why a Job does nothing.
+func noPod(job *batchv1.Job) string {
+	return "no pod of the Job " + job.Name + " was created: see its events, such as of a quota or of Pod Security"
+}
+
+// slowPod is how long a Job may be without a pod.
+const slowPod = 10 * time.Second
+
+// podless reports whether a Job has had no pod for longer than it takes to create one.
+func podless(job *batchv1.Job, pod *corev1.Pod, now time.Time) bool {
+	return job != nil && pod == nil && job.Status.Failed == 0 && now.Sub(job.CreationTimestamp.Time) > slowPod
+}
+
+// placed reports whether a node takes the pod.
+func placed(pod *corev1.Pod) bool { return !slices.ContainsFunc(pod.Status.Conditions, unschedulable) }
 
 // interrupted reports whether the pod that detects was ended from outside. Its Job is deleted after a while, and made again.
 func interrupted(d *Detection) bool {
@@ -60,6 +96,12 @@ func (s *Snapshot) Delay(name string) string {
 	d := s.Detections[render.ImageID(name)]
 	if interrupted(&d) {
 		return "the pod that detects it was ended: the detection is repeated within ten minutes"
+	}
+	switch {
+	case podless(d.Job, d.Pod, s.Now):
+		return noPod(d.Job)
+	case d.Pod != nil && !placed(d.Pod):
+		return noNode
 	}
 	return delayOf(d.Pod)
 }

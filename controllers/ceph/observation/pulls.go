@@ -30,7 +30,10 @@ func (s *Snapshot) Pulled(node, image string) (done bool, delay string) {
 	if failed {
 		return false, "that failed, and is tried again"
 	}
-	if p.Pod != nil && slices.ContainsFunc(p.Pod.Status.Conditions, unschedulable) {
+	if podless(p.Job, p.Pod, s.Now) {
+		return false, noPod(p.Job)
+	}
+	if p.Pod != nil && !placed(p.Pod) {
 		return false, "the node takes no pod: check whether it is cordoned, or has no room"
 	}
 	return false, delayOf(p.Pod)

@@ -15,15 +15,19 @@ import (
 // job runs the pod of a Job that needs an image: to detect its version, or to pull it. It fails when its time is over.
 func (w *World) job(ctx context.Context, j *batchv1.Job, pods []corev1.Pod, now time.Time) error {
 	at := slices.IndexFunc(pods, func(p corev1.Pod) bool { return metav1.IsControlledBy(&p, j) })
-	if at < 0 {
+	switch {
+	case at < 0 && w.Refused != nil && w.Refused(j):
+		return w.jobFails(ctx, j, now)
+	case at < 0:
 		return w.Client.Create(ctx, w.pod(j, "Job", &j.Spec.Template, ""))
 	}
 	p := &pods[at]
 	version, pulled := w.pulled(p)
+	unscheduled := w.Unscheduled != nil && w.Unscheduled(p)
 	switch {
 	case len(p.Status.ContainerStatuses) > 0 && p.Status.ContainerStatuses[0].State.Terminated != nil:
 		return nil
-	case pulled:
+	case pulled && !unscheduled:
 		text := "not found"
 		if !version.IsZero() {
 			text = fmt.Sprintf("ceph version %s (%s) simulated (stable)\n", version, version.Commit)
@@ -35,9 +39,18 @@ func (w *World) job(ctx context.Context, j *batchv1.Job, pods []corev1.Pod, now 
 		}}
 		return w.Client.Status().Update(ctx, p)
 	}
-	if err := w.waits(ctx, p, "ImagePullBackOff"); err != nil {
+	waits := w.unscheduled
+	if !unscheduled {
+		waits = func(ctx context.Context, p *corev1.Pod) error { return w.waits(ctx, p, "ImagePullBackOff") }
+	}
+	if err := waits(ctx, p); err != nil {
 		return err
 	}
+	return w.jobFails(ctx, j, now)
+}
+
+// jobFails lets a Job fail once its time is over.
+func (w *World) jobFails(ctx context.Context, j *batchv1.Job, now time.Time) error {
 	limit := j.Spec.ActiveDeadlineSeconds
 	if limit == nil || now.Sub(j.CreationTimestamp.Time) < time.Duration(*limit)*time.Second || len(j.Status.Conditions) > 0 {
 		return nil

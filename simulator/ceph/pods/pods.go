@@ -51,6 +51,8 @@ type World struct {
 	Broken func(d cephclient.Daemon, image string) bool
 	// Unscheduled reports whether no node has room for a pod. Optional.
 	Unscheduled func(*corev1.Pod) bool
+	// Refused reports whether the API server refuses the pod of a Job. Optional.
+	Refused func(*batchv1.Job) bool
 	// Node is where pods run that are bound to no node. Optional.
 	Node string
 	// Empty are the daemons whose data was lost. It is made again if the record of the cluster permits that. Optional.
