@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
 	simulated "github.com/detent-dev/detent/simulator/ceph"
 )
 
@@ -90,4 +92,37 @@ func TestKindReadsSoonerWhileADaemonStarts(t *testing.T) {
 	if r.entry().State != cephupgrade.AwaitingDaemon || r.renew != 0 {
 		t.Errorf("after minutes in %s answers are read again after %s", r.entry().State, r.renew)
 	}
+}
+
+// TestKindCorrectsTheServiceOfAMonitor repairs what was edited, takes no copy for the Service, and names one with another address: that cannot
+// be changed.
+func TestKindCorrectsTheServiceOfAMonitor(t *testing.T) {
+	r := launched(t, "16")
+	ctx := t.Context()
+	service := func() *corev1.Service {
+		s := &corev1.Service{}
+		if err := r.client.Get(ctx, client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-mon-b"}, s); err != nil {
+			return nil
+		}
+		return s
+	}
+	before := service()
+	again := func(name, address string) {
+		t.Helper()
+		s := before.DeepCopy()
+		s.Name, s.ResourceVersion, s.UID, s.Spec.ClusterIP = name, "", "", address
+		r.must(r.client.Create(ctx, s))
+	}
+	again("zzz", "10.96.0.99") // a copy, read last
+	edited := service()
+	edited.Spec.Ports, edited.Spec.Selector = edited.Spec.Ports[:1], map[string]string{"app": "another"}
+	r.must(r.client.Update(ctx, edited))
+	r.until("the repair", time.Minute, func() bool { return cmp.Equal(before.Spec, service().Spec) })
+
+	r.must(r.client.Delete(ctx, service()))
+	again("rook-ceph-mon-b", "10.96.0.98")
+	want := "reading the Service rook-ceph-mon-b of mon.b: it has the address 10.96.0.98, and the cluster knows " + before.Spec.ClusterIP + ": delete the Service: it is made again with " + before.Spec.ClusterIP
+	r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), want) })
+	r.must(r.client.Delete(ctx, service()))
+	r.until("the Service", time.Minute, func() bool { s := service(); return s != nil && cmp.Equal(before.Spec, s.Spec) && r.settled("16")() })
 }

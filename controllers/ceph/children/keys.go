@@ -27,7 +27,7 @@ func (t *scope) keys(ctx context.Context) error {
 		return observation.KeysLost(t.cluster.Name)
 	}
 	lost := t.snapshot.LostKeys()
-	t.lostKeys = observation.EntriesLost(t.cluster.Name, lost)
+	t.apart.goesOn(observation.EntriesLost(t.cluster.Name, lost))
 	missing, err := t.missing(entries, lost)
 	if err != nil {
 		return err

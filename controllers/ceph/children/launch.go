@@ -1,9 +1,13 @@
 package children
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
@@ -15,14 +19,38 @@ import (
 
 func (t *scope) monServices(ctx context.Context) error {
 	for _, d := range t.declaredOf(ceph.TypeMon) {
-		if t.snapshot.Services[d.Name] != nil {
+		want, address := render.MonService(t.cluster, d.Name), t.snapshot.Record.Daemons[d.Name.String()].Address
+		have := t.snapshot.Services[d.Name]
+		if have == nil {
+			want.Spec.ClusterIP = address // of one that was lost
+			if err := t.write.Create(ctx, want); err != nil {
+				return fmt.Errorf("creating the Service of %s: %w", d.Name, err)
+			}
 			continue
 		}
-		service := render.MonService(t.cluster, d.Name)
-		service.Spec.ClusterIP = t.snapshot.Record.Daemons[d.Name.String()].Address // of one that was lost
-		if err := t.write.Create(ctx, service); err != nil {
-			return fmt.Errorf("creating the Service of %s: %w", d.Name, err)
+		if at := have.Spec.ClusterIP; address != "" && at != address {
+			t.apart.goesOn(fmt.Errorf("reading the Service %s of %s: it has the address %s, and the cluster knows %s: delete the Service: it is made again with %s", have.Name, d.Name, at, address, address))
+			continue
 		}
+		if err := t.correct(ctx, d.Name, have, want); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// correct changes the Service of a monitor to the desired ports and pods. It is not applied, which would give it an owner.
+func (t *scope) correct(ctx context.Context, name ceph.Daemon, have, want *corev1.Service) error {
+	same := func(a, b corev1.ServicePort) bool {
+		return a.Name == b.Name && a.Port == b.Port && a.TargetPort == b.TargetPort && cmp.Or(a.Protocol, corev1.ProtocolTCP) == b.Protocol
+	}
+	if slices.EqualFunc(have.Spec.Ports, want.Spec.Ports, same) && maps.Equal(have.Spec.Selector, want.Spec.Selector) {
+		return nil
+	}
+	changed := have.DeepCopy()
+	changed.Spec.Ports, changed.Spec.Selector = want.Spec.Ports, want.Spec.Selector
+	if err := t.write.Update(ctx, changed); err != nil {
+		return fmt.Errorf("changing the Service of %s: %w", name, err)
 	}
 	return nil
 }

@@ -47,8 +47,8 @@ type scope struct {
 	write    lifecycle.Writer
 	// unplaced is why a monitor has no host; nil if each has one.
 	unplaced error
-	// lostKeys is that keys which Ceph knows are missing; nil if none is.
-	lostKeys error
+	// apart are the errors that keep nothing else from being applied.
+	apart failures
 }
 
 func (t *scope) input() render.Input {
@@ -86,7 +86,7 @@ func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observatio
 	} else if err != nil {
 		return err
 	}
-	return errors.Join(t.lostKeys, t.unplaced)
+	return errors.Join(t.apart.join(), t.unplaced)
 }
 
 // errRecordLost: a new record would found another cluster.

@@ -111,13 +111,14 @@ func (s *Snapshot) objects(ctx context.Context, c *cephv1.Cluster, read client.R
 	s.Services, s.Deployments, s.Pods = map[ceph.Daemon]*corev1.Service{}, map[ceph.Daemon]*appsv1.Deployment{}, map[ceph.Daemon]*corev1.Pod{}
 	s.Claims, s.Detections, s.PodNames = map[string]*corev1.PersistentVolumeClaim{}, map[string]Detection{}, map[string]bool{}
 	s.Pulls = map[string]Pull{}
+	// A copy of an object has its labels, such as the Service that kubectl expose creates, and another name.
 	for i := range services.Items {
-		if d, ok := render.DaemonOf(services.Items[i].Labels); ok {
+		if d, ok := render.DaemonOf(services.Items[i].Labels); ok && services.Items[i].Name == daemons.ObjectName(c.Name, d) {
 			s.Services[d] = &services.Items[i]
 		}
 	}
 	for i := range deployments.Items {
-		if d, ok := render.DaemonOf(deployments.Items[i].Labels); ok {
+		if d, ok := render.DaemonOf(deployments.Items[i].Labels); ok && deployments.Items[i].Name == daemons.ObjectName(c.Name, d) {
 			s.Deployments[d] = &deployments.Items[i]
 		}
 	}
