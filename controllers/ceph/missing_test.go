@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
@@ -125,4 +127,38 @@ func TestKindCorrectsTheServiceOfAMonitor(t *testing.T) {
 	r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), want) })
 	r.must(r.client.Delete(ctx, service()))
 	r.until("the Service", time.Minute, func() bool { s := service(); return s != nil && cmp.Equal(before.Spec, s.Spec) && r.settled("16")() })
+}
+
+// TestKindOwnsDeploymentsWithoutAnOwner owns them again, so that they are deleted with the Cluster, but not while it is deleted without them:
+// they would be deleted after it.
+func TestKindOwnsDeploymentsWithoutAnOwner(t *testing.T) {
+	r := launched(t, "16")
+	ctx := t.Context()
+	key := client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-osd-1"}
+	orphan := func() {
+		t.Helper()
+		d := &appsv1.Deployment{}
+		r.must(r.client.Get(ctx, key, d))
+		d.OwnerReferences = nil
+		r.must(r.client.Update(ctx, d))
+	}
+	owned := func() bool {
+		d := &appsv1.Deployment{}
+		r.must(r.client.Get(ctx, key, d))
+		return metav1.IsControlledBy(d, r.get())
+	}
+	orphan()
+	r.until("the owner", time.Minute, owned)
+	if started := r.started(); len(started) > 0 {
+		t.Errorf("started: %v", started)
+	}
+	r.edit(func(c *cephv1.Cluster) { c.Finalizers = []string{metav1.FinalizerOrphanDependents} })
+	r.must(r.client.Delete(ctx, r.get()))
+	orphan()
+	for range 10 {
+		r.step()
+		if owned() {
+			t.Fatal("it is owned by a Cluster that is deleted without it")
+		}
+	}
 }

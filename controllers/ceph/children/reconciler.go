@@ -27,7 +27,7 @@ import (
 
 // Reconciler writes the objects of Ceph clusters. One instance serves all clusters of a process.
 type Reconciler struct {
-	// Live reads Secrets and Nodes, which no cache holds. Required.
+	// Live reads Secrets and Nodes, which no cache holds, and the Cluster before it owns what has no owner. Required.
 	Live client.Reader
 	// Sender sends commands to Ceph. Required.
 	Sender *connection.Sender

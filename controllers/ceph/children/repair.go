@@ -6,11 +6,16 @@ import (
 	"fmt"
 	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
@@ -28,10 +33,14 @@ func (f *failures) goesOn(err error) bool {
 
 func (f *failures) join() error { return errors.Join(*f...) }
 
-// repair creates the Deployments that are missing, on what their daemons last ran. One that cannot be created keeps no other from it.
+// repair creates the Deployments that are missing, on what their daemons last ran, and owns those without an owner. One that cannot be created
+// keeps no other from it.
 func (t *scope) repair(ctx context.Context) error {
 	var failed failures
 	for _, name := range t.snapshot.Record.Names() {
+		if have := t.snapshot.Deployments[name]; have != nil && metav1.GetControllerOf(have) == nil && !failed.goesOn(t.own(ctx, name, have)) {
+			break
+		}
 		declared, known := t.snapshot.Find(name)
 		if !known || t.snapshot.Deployments[name] != nil || t.snapshot.Record.Daemons[name.String()].Reference == "" {
 			continue
@@ -41,6 +50,23 @@ func (t *scope) repair(ctx context.Context) error {
 		}
 	}
 	return failed.join()
+}
+
+// own owns a Deployment that a Cluster left which was deleted without its children, or whose owner was edited: it would outlive the Cluster. The
+// Cluster is read live: if it is deleted without its children, they lose their owner before it is gone, and would be deleted with it otherwise.
+func (t *scope) own(ctx context.Context, name ceph.Daemon, have *appsv1.Deployment) error {
+	var now cephv1.Cluster
+	if err := t.Live.Get(ctx, client.ObjectKeyFromObject(t.cluster), &now); err != nil {
+		return fmt.Errorf("owning the Deployment of %s: %w", name, err)
+	}
+	if now.UID != t.cluster.UID || now.DeletionTimestamp != nil || have.DeletionTimestamp != nil {
+		return nil
+	}
+	owned := have.DeepCopy()
+	if err := t.write.Own(owned); err != nil {
+		return err
+	}
+	return t.update(ctx, name, owned)
 }
 
 func (t *scope) repairOne(ctx context.Context, declared daemons.Daemon) error {
