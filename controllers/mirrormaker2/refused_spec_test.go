@@ -1,11 +1,15 @@
 package mirrormaker2_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // authenticated returns a rig that has settled and whose workers and connectors log in to the source cluster.
@@ -31,6 +35,31 @@ func refusals() map[string]func(m *kafkav1beta2.KafkaMirrorMaker2) {
 	return map[string]func(m *kafkav1beta2.KafkaMirrorMaker2){
 		"tls":                    func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Clusters[0].TLS = opaque(`{}`) },
 		"unknown authentication": func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Clusters[0].Authentication = opaque(`{"type":"scram"}`) },
+	}
+}
+
+// TestKindShowsARefusedSpec checks that a resource whose spec is refused is stalled and not ready, with the reason, and that it is ready
+// again when the edit is reverted.
+func TestKindShowsARefusedSpec(t *testing.T) {
+	for name, refuse := range refusals() {
+		t.Run(name, func(t *testing.T) {
+			r := authenticated(t)
+			before, containers := r.get().Spec, r.containers
+			r.edit(refuse)
+			r.until("that it is refused", func() bool {
+				m := r.get()
+				stalled := meta.FindStatusCondition(m.Status.Conditions, lifecycle.Stalled)
+				return stalled.Status == metav1.ConditionTrue && stalled.Reason == "Refused" && m.Status.ObservedGeneration == m.Generation
+			})
+			if got := r.unready(); !strings.Contains(got, "cluster east-kafka has ") {
+				t.Errorf("the resource is not ready due to %q", got)
+			}
+			r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec = before })
+			r.until("that all is settled", r.settled)
+			if r.containers != containers || len(r.writes) > 0 {
+				t.Errorf("%d workers were started, and %v was sent", r.containers-containers, r.writes)
+			}
+		})
 	}
 }
 

@@ -21,6 +21,7 @@ const (
 	Current         = "Current"
 	Replacing       = "Replacing"
 	AwaitingWorkers = "AwaitingWorkers"
+	Refused         = "Refused"
 )
 
 // Facts of the workers.
@@ -151,6 +152,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 		row   = machines.Transition[Facts, Data]
 	)
 	const poll = 10 * time.Second
+	invalid := transitions.Not(valid, "a spec that cannot be applied")
 	notReady := transitions.Not(current, "a worker that is not ready or not as declared")
 	return machines.Definition[Facts, Data, Effect]{
 		Name: Name, Doc: "replaces workers one at a time until each runs as declared",
@@ -158,15 +160,19 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{State: states.State{Name: Current, Kind: states.Rest, Doc: "every worker is ready and runs as declared"}},
 			{State: states.State{Name: Replacing, Kind: states.Work, Doc: "the pod of a worker is being replaced", Deadline: 5 * time.Minute, Poll: poll}, Invariant: transitions.Always[Facts, Data](), OnTargetChange: AwaitingWorkers, Action: replace},
 			{State: states.State{Name: AwaitingWorkers, Kind: states.Wait, Doc: "workers are starting", Deadline: 10 * time.Minute, Poll: poll}, Invariant: transitions.AlwaysBecause[Facts, Data]("workers that are ready end the wait"), OnTargetChange: machines.KeepAttempt},
+			{State: states.State{Name: Refused, Kind: states.Hold, HoldReason: states.Refusal, Doc: "the spec cannot be applied; workers and connectors keep what they run with", Poll: states.DefaultPoll}, OnTargetChange: AwaitingWorkers},
 		},
 		Transitions: []row{
+			{Event: "spec-refused", From: Current, To: Refused, NewAttempt: true, When: invalid, Doc: "the spec cannot be applied"},
 			{Event: "changed", From: Current, To: AwaitingWorkers, NewAttempt: true, When: transitions.All(valid, notReady), Doc: "a worker is not ready, or differs from what is declared"},
 
+			{Event: "spec-refused", From: AwaitingWorkers, To: Refused, When: invalid, ClearData: true, Outranks: true, Doc: "the spec cannot be applied any more"},
 			{Event: "settled", From: AwaitingWorkers, To: Current, When: current, Awaited: true, ClearData: true},
-			{Event: "spec-broken", From: AwaitingWorkers, To: Current, When: transitions.Not(valid, "a spec that cannot be applied"), ClearData: true, Outranks: true, Doc: "the spec cannot be applied any more"},
 			{Event: "selected", From: AwaitingWorkers, To: Replacing, Choose: selected("next-worker"), Doc: "a worker differs from what is declared, and no other one is unavailable"},
 
 			{Event: "replaced", From: Replacing, To: AwaitingWorkers, When: replaced, Awaited: true, ClearData: true},
+
+			{Event: "spec-corrected", From: Refused, To: AwaitingWorkers, NewAttempt: true, When: valid, Awaited: true, Doc: "the spec can be applied again"},
 		},
 		Target: func(f *Facts) machines.Target { return machines.Target{To: f.Version + " " + f.Wanted} },
 		Infer: machines.Inference[Facts, Data]{States: []string{Current}, Find: func(*Facts) (machines.InferredState[Data], transitions.Verdict) {
