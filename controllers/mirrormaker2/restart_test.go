@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -43,28 +44,7 @@ func TestKindRestartsFailedConnectors(t *testing.T) {
 			r := newRig(t)
 			r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].SourceConnector.AutoRestart = tc.auto })
 			r.until("that all is settled", r.settled)
-			r.answer = failed(source) //nolint:bodyclose // the client closes it
-			var got []int
-			var first time.Time
-			for minute := range 25 {
-				if minute == 4 || minute == 14 {
-					r.start()
-				}
-				for range 12 {
-					r.writes = nil
-					r.stride(5 * time.Second)
-					for _, w := range r.writes {
-						if w != "POST /connectors/"+source+"/restart" {
-							t.Fatalf("sent %s", w)
-						}
-						if got == nil {
-							first = r.clock.Now()
-						}
-						got = append(got, int(r.clock.Since(first).Round(time.Minute).Minutes()))
-					}
-				}
-			}
-			if diff := cmp.Diff(tc.want, got); diff != "" {
+			if diff := cmp.Diff(tc.want, r.restarted(4, 14)); diff != "" {
 				t.Errorf("minutes of the restarts (-want +got): %s", diff)
 			}
 			shown := r.get().Status.AutoRestartStatuses
@@ -81,6 +61,37 @@ func TestKindRestartsFailedConnectors(t *testing.T) {
 			if shown := r.get().Status.AutoRestartStatuses; len(shown) > 0 {
 				t.Errorf("it has run for an hour, and the status shows %+v", shown)
 			}
+			if diff := cmp.Diff(tc.want, r.restarted()); diff != "" {
+				t.Errorf("minutes of the restarts after the next failure (-want +got): %s", diff)
+			}
 		})
 	}
+}
+
+// restarted lets the source connector fail for 25 minutes and returns the minutes in which it was restarted, from the first restart. In the
+// given minutes another operator takes over.
+func (r *rig) restarted(takeovers ...int) []int {
+	r.t.Helper()
+	r.answer = failed(source) //nolint:bodyclose // the client closes it
+	var minutes []int
+	var first time.Time
+	for minute := range 25 {
+		if slices.Contains(takeovers, minute) {
+			r.start()
+		}
+		for range 12 {
+			r.writes = nil
+			r.stride(5 * time.Second)
+			for _, w := range r.writes {
+				if w != "POST /connectors/"+source+"/restart" {
+					r.t.Fatalf("sent %s", w)
+				}
+				if minutes == nil {
+					first = r.clock.Now()
+				}
+				minutes = append(minutes, int(r.clock.Since(first).Round(time.Minute).Minutes()))
+			}
+		}
+	}
+	return minutes
 }

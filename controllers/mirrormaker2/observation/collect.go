@@ -61,13 +61,13 @@ func (c *Collector) Collect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMake
 	v.Processes = c.processes(ctx, string(m.UID), v)
 	c.requested(ctx, m, v)
 	v.Restarts, v.RestartProblem = restarts(m.Annotations, v.Declared)
-	c.counted(m, v)
 	c.answers(m, v, r)
 	watches, err := c.watches(ctx, m, v, r)
 	if err != nil {
 		return nil, err
 	}
 	c.connect(ctx, m, v, watches, r)
+	c.counted(m, v)
 	return v, nil
 }
 

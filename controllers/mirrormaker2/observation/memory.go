@@ -126,6 +126,13 @@ func (m *memory) restarts(uid, connector string) (AutoRestart, bool) {
 	return a, found
 }
 
+// recovered drops the count of automatic restarts of a connector that runs again.
+func (m *memory) recovered(uid, connector string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.of(uid).restarts, connector)
+}
+
 // saw adds a reading of whether the connector is stopped without tasks.
 func (w *watch) saw(stopped bool, at time.Time) {
 	switch {

@@ -66,7 +66,8 @@ func cutLast(value string) (before, after string, found bool) {
 	return value[:i], value[i+1:], true
 }
 
-// counted reads the counts of automatic restarts: those of this process, else those of the status.
+// counted reads the counts of automatic restarts: those of this process, else those of the status. A count ends, in the memory of the
+// process too, when the connector has run for longer than its pause: a failure after that is counted from zero.
 func (c *Collector) counted(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot) {
 	v.AutoRestarts = map[string]AutoRestart{}
 	for _, s := range m.Status.AutoRestartStatuses {
@@ -79,6 +80,17 @@ func (c *Collector) counted(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot) {
 	for name := range v.Declared {
 		if a, found := c.memory.restarts(string(m.UID), name); found && !a.Last.Before(v.AutoRestarts[name].Last) {
 			v.AutoRestarts[name] = a
+		}
+	}
+	if !v.Connectors.Asked() {
+		return
+	}
+	reported, known := v.Connectors.Get()
+	for name, a := range v.AutoRestarts {
+		one, exists := reported[name]
+		if known && exists && !HasFailed(&one.Status) && !v.Now.Before(a.Last.Add(a.Pause())) {
+			delete(v.AutoRestarts, name)
+			c.memory.recovered(string(m.UID), name)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func Project(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, at life
 			})
 		}
 	}
-	s.AutoRestartStatuses = autoRestarts(v, at.Now)
+	s.AutoRestartStatuses = autoRestarts(v)
 	return append(out, warnings(m, v)...)
 }
 
@@ -111,15 +111,12 @@ func failures(reported map[string]connect.Status) []string {
 	return failed
 }
 
-// autoRestarts returns the counts of automatic restarts. A connector that has run for longer than its pause starts again at zero.
-func autoRestarts(v *observation.Snapshot, now time.Time) []kafkav1beta2.AutoRestartStatus {
+// autoRestarts returns the counts of automatic restarts.
+func autoRestarts(v *observation.Snapshot) []kafkav1beta2.AutoRestartStatus {
 	var out []kafkav1beta2.AutoRestartStatus
-	reported, known := connectors(v)
 	for _, name := range slices.Sorted(maps.Keys(v.AutoRestarts)) {
 		a := v.AutoRestarts[name]
-		one, exists := reported[name]
-		_, declared := v.Declared[name]
-		if a.Count == 0 || !declared || known && exists && !observation.HasFailed(&one) && !now.Before(a.Last.Add(a.Pause())) {
+		if _, declared := v.Declared[name]; a.Count == 0 || !declared {
 			continue
 		}
 		last := metav1.NewTime(a.Last.Truncate(time.Second))
