@@ -2,11 +2,14 @@ package mirrormaker2_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -35,6 +38,27 @@ func (r *rig) lose() {
 		r.must(r.client.Get(r.t.Context(), client.ObjectKeyFromObject(o), o))
 		r.must(r.server.Remove(o))
 	}
+}
+
+// TestKindWaitsForTheDisruptionBudget checks that a ready worker is replaced only while the disruption budget permits its eviction.
+func TestKindWaitsForTheDisruptionBudget(t *testing.T) {
+	r := newRig(t)
+	r.until("that all is settled", r.settled)
+	strict := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: "strict", Namespace: "default"}, Spec: policyv1.PodDisruptionBudgetSpec{
+		MinAvailable: new(intstr.FromInt32(2)), Selector: &metav1.LabelSelector{},
+	}}
+	r.must(r.server.Put(strict))
+	before := r.workers()
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Version = "4.1.1" })
+	r.until("that the refusal is shown", func() bool { return strings.Contains(r.unready(), "disruption budget") })
+	for range 60 {
+		r.step()
+	}
+	if diff := cmp.Diff(before, r.workers()); diff != "" || r.containers != 2 {
+		t.Errorf("a worker was taken although the budget forbids it: %s", diff)
+	}
+	r.must(r.client.Delete(t.Context(), strict))
+	r.until("that all is settled", func() bool { return r.settled() && r.containers == 4 })
 }
 
 // TestKindRepairsWhilePaused checks that lost workers of a paused resource are created again as they last ran, and that a change of the spec

@@ -29,8 +29,11 @@ func Resource() resource.Kind {
 			{Object: &policyv1.PodDisruptionBudget{}, Resource: policyv1.SchemeGroupVersion.WithResource("poddisruptionbudgets"), Access: resource.Applied},
 			{Object: &networkingv1.NetworkPolicy{}, Resource: networkingv1.SchemeGroupVersion.WithResource("networkpolicies"), Access: resource.Applied},
 		},
-		// The annotations of a request are removed when it is done.
-		Rights: []rbacv1.PolicyRule{{APIGroups: []string{declared.Group}, Resources: []string{declared.Resource}, Verbs: []string{"patch"}}},
+		// The annotations of a request are removed when it is done, and ready workers are evicted.
+		Rights: []rbacv1.PolicyRule{
+			{APIGroups: []string{declared.Group}, Resources: []string{declared.Resource}, Verbs: []string{"patch"}},
+			{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}},
+		},
 		// Reports whether the kubelet of a lost worker is alive. Without it, a change of offsets waits for a worker that was not seen to end.
 		ClusterRights: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"get"}}},
 	}

@@ -196,11 +196,15 @@ func (r *Reconciler) entry(ctx context.Context, v *observation.Snapshot, write l
 	return nil
 }
 
-// Restart deletes the pod of a worker. It is created again from its entry.
+// Restart removes the pod of a worker. It is created again from its entry. A ready one is evicted, so that the disruption budget counts it
+// together with the drain of a host: while the budget permits no eviction, Restart returns ErrWait. One that is not ready is deleted.
 func (r *Reconciler) Restart(ctx context.Context, v *observation.Snapshot, write lifecycle.Writer, worker string) error {
 	pod := facts.Pod(v, worker)
 	if pod == nil || pod.DeletionTimestamp != nil {
 		return nil
+	}
+	if facts.Ready(pod) {
+		return write.Evict(ctx, pod.DeepCopy())
 	}
 	return write.Delete(ctx, pod.DeepCopy())
 }
