@@ -76,7 +76,7 @@ func TestANewGenerationEndsTheBackOffOfChildren(t *testing.T) {
 			r := newRig(t)
 			r.rest()
 			r.pass()
-			var failure error = errors.New("quota exceeded")
+			failure := errors.New("quota exceeded")
 			repair, apply, applied := r.kind.Repair, r.kind.Apply, 0
 			r.kind.Repair = func(ctx context.Context, g *api.Turnstile, v turnstile.Snapshot, w lifecycle.Writer) error {
 				if tc.step == "repair" && failure != nil {
@@ -100,8 +100,9 @@ func TestANewGenerationEndsTheBackOffOfChildren(t *testing.T) {
 			if tc.edited {
 				r.spec(func(s *api.TurnstileSpec) { s.Lamp = "green" })
 			}
-			for range 3 { // children are not applied in the pass of an action
+			for range 10 { // children are not applied in the pass of an action
 				r.pass()
+				r.advance(100 * time.Millisecond)
 			}
 			if got := applied > 0; got != tc.applies {
 				t.Errorf("applied within the back-off: %v, want %v", got, tc.applies)
