@@ -148,11 +148,11 @@ fi
 `))
 }
 
-// init returns an init container that runs a script in the image of the daemon.
+// init returns an init container that runs a script in the image of the daemon. It has the resources of the daemon, beside which it never runs.
 func (d *daemon) init(name, script string) corev1.Container {
 	return corev1.Container{
 		Name: name, Image: d.main.Image, ImagePullPolicy: d.main.ImagePullPolicy, Command: []string{"sh", "-ec", script}, Env: environment(),
-		SecurityContext: containerSecurity(), VolumeMounts: append([]corev1.VolumeMount(nil), d.main.VolumeMounts...),
+		SecurityContext: containerSecurity(), VolumeMounts: append([]corev1.VolumeMount(nil), d.main.VolumeMounts...), Resources: *d.main.Resources.DeepCopy(),
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}
 }

@@ -144,6 +144,26 @@ func TestCommandsRequestProcessorTime(t *testing.T) {
 	}
 }
 
+// TestDeploymentResourcesOfEveryContainer: a quota can require resources of every container.
+func TestDeploymentResourcesOfEveryContainer(t *testing.T) {
+	in, all := input(t, v18)
+	amounts := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("2Gi")}
+	want := corev1.ResourceRequirements{Requests: amounts, Limits: amounts}
+	in.Cluster.Spec.Resources = map[string]corev1.ResourceRequirements{"osd": want, "mon": want, "mgr": want, "mds": want, "rgw": want}
+	for _, d := range all {
+		got, err := render.Deployment(in, d, in.Record.Daemons[d.Name.String()])
+		if err != nil {
+			t.Fatal(err)
+		}
+		pod := &got.Spec.Template.Spec
+		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
+			if diff := cmp.Diff(want, c.Resources); diff != "" {
+				t.Errorf("container %s of %s (-want +got):\n%s", c.Name, d.Name, diff)
+			}
+		}
+	}
+}
+
 // TestDeploymentTellsAnOSDItsLimit: without that it aims at 4 GiB. OSDs of releases 16 and 18 do not start with a limit below 1.125 GiB in
 // their environment, and pods without a limit stay as they are.
 func TestDeploymentTellsAnOSDItsLimit(t *testing.T) {

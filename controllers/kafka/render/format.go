@@ -86,8 +86,10 @@ fi
 exec "$KAFKA_HOME/bin/kafka-storage.sh" format "$@"
 `
 
-// formatContainer returns the init container that runs formatScript before Kafka starts.
-func formatContainer(cluster, image string, n *Node, volumes []volume) corev1.Container {
+// formatContainer returns the init container that runs formatScript before Kafka starts. It has the resources of Kafka, which cost nothing:
+// they never run together. A quota of the namespace can require resources of every container, and the pod is Guaranteed only if all
+// have them.
+func formatContainer(cluster string, n *Node, kafka *corev1.Container, volumes []volume) corev1.Container {
 	var dirs []string
 	metadata := ""
 	for _, v := range volumes {
@@ -105,8 +107,8 @@ func formatContainer(cluster, image string, n *Node, volumes []volume) corev1.Co
 		corev1.VolumeMount{Name: "record", MountPath: recordPath, ReadOnly: true},
 		corev1.VolumeMount{Name: "tmp", MountPath: "/tmp"})
 	return corev1.Container{
-		Name: FormatContainer, Image: image, ImagePullPolicy: corev1.PullIfNotPresent,
-		Command: []string{"/bin/sh", "-c", formatScript},
+		Name: FormatContainer, Image: kafka.Image, ImagePullPolicy: corev1.PullIfNotPresent,
+		Command: []string{"/bin/sh", "-c", formatScript}, Resources: *kafka.Resources.DeepCopy(),
 		Env: []corev1.EnvVar{
 			{Name: envLogDirs, Value: strings.Join(dirs, " ")},
 			{Name: envMetadataDir, Value: metadata},

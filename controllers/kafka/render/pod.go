@@ -122,6 +122,7 @@ func (c *Cluster) pod(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, version str
 	if err != nil {
 		return nil, err
 	}
+	kafka := c.kafkaContainer(n, pool, image, volumes)
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: n.Pod, Namespace: c.in.Namespace, Labels: l,
@@ -137,8 +138,8 @@ func (c *Cluster) pod(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, version str
 				SeccompProfile:      &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
 			},
 			ImagePullSecrets: slices.Clone(c.in.Spec.Kafka.ImagePullSecrets),
-			InitContainers:   []corev1.Container{formatContainer(c.in.Name, image, n, volumes)},
-			Containers:       []corev1.Container{c.kafkaContainer(n, pool, image, volumes)},
+			InitContainers:   []corev1.Container{formatContainer(c.in.Name, n, &kafka, volumes)},
+			Containers:       []corev1.Container{kafka},
 			Volumes:          podVolumes,
 		},
 	}

@@ -35,7 +35,7 @@ func (c *Cluster) addRack(pod *corev1.Pod, key string) {
 	pod.Spec.InitContainers = append(pod.Spec.InitContainers, corev1.Container{
 		Name: RackContainer, Image: kafka.Image, ImagePullPolicy: kafka.ImagePullPolicy,
 		Command: []string{"/bin/sh", "-c", rackWait}, VolumeMounts: []corev1.VolumeMount{mount}, SecurityContext: hardened(),
-		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError, Resources: *kafka.Resources.DeepCopy(),
 	})
 	kafka.Command = []string{"/bin/sh", "-c", rackStart}
 	kafka.VolumeMounts = append(kafka.VolumeMounts, mount)
