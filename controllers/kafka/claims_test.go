@@ -104,6 +104,49 @@ func TestAClaimThatCannotBeExpandedStopsNothingElse(t *testing.T) {
 	}
 }
 
+// A claim that is not bound cannot be expanded, whatever its class. The later claims of the class grow.
+func TestAClaimThatIsNotBoundStopsNoOther(t *testing.T) {
+	for phase, want := range map[corev1.PersistentVolumeClaimPhase]string{
+		corev1.ClaimPending: "",
+		corev1.ClaimLost:    "it is Lost: its PersistentVolume pv-0 does not exist any more. Restore that volume, or replace the storage",
+	} {
+		t.Run(string(phase), func(t *testing.T) {
+			w := started(t, nil, declaredPool("controller", 1, roleController), declaredPool("broker", 2, roleBroker))
+			const unbound = "data-0-my-cluster-broker-0"
+			claim := &corev1.PersistentVolumeClaim{}
+			w.must(w.get(claim, unbound))
+			claim.Spec.VolumeName = "pv-0"
+			w.must(w.client.Update(t.Context(), claim))
+			claim.Status.Phase = phase
+			w.must(w.client.Status().Update(t.Context(), claim))
+			w.deny = func(verb string, o client.Object) error {
+				if claim, ok := o.(*corev1.PersistentVolumeClaim); ok && verb == "update" && claim.Status.Phase == phase && claim.Spec.Resources.Requests.Storage().String() != "1Gi" {
+					return apierrors.NewInvalid(corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim").GroupKind(), unbound, field.ErrorList{
+						field.Forbidden(field.NewPath("spec"), "spec is immutable after creation except resources.requests for bound claims"),
+					})
+				}
+				return nil
+			}
+			w.edit("broker", resize("2Gi"))
+			w.run(5)
+			sizes := map[string]string{unbound: "1Gi", "data-0-my-cluster-broker-1": "2Gi", "data-0-my-cluster-controller-2": "1Gi"}
+			if diff := cmp.Diff(sizes, w.claims()); diff != "" {
+				t.Errorf("claims (-want +got):\n%s", diff)
+			}
+			if got := w.ready(); !strings.Contains(got.Message, want) || strings.Contains(got.Message, "set the size back, or") {
+				t.Errorf("Ready is %s: %s: %s", got.Status, got.Reason, got.Message)
+			}
+			w.must(w.get(claim, unbound))
+			claim.Status.Phase = corev1.ClaimBound
+			w.must(w.client.Status().Update(t.Context(), claim))
+			w.run(3)
+			if got := w.claims()[unbound]; got != "2Gi" {
+				t.Errorf("once it is bound, it asks for %s, want 2Gi", got)
+			}
+		})
+	}
+}
+
 // A pod is created after its claims. A claim that cannot be created keeps back its own node alone.
 func TestAClaimThatCannotBeCreatedKeepsItsNodeBack(t *testing.T) {
 	w := started(t, nil, declaredPool("controller", 1, roleController), declaredPool("broker", 1, roleBroker))

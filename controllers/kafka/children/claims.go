@@ -115,10 +115,21 @@ func (t *scope) deletionOfClaims(ctx context.Context, n *observation.Node) error
 // to be deleted. The API server refuses an expansion because of the storage class or of a quota, for all claims of the class alike:
 // after a refusal no other claim of the class is tried in this reconcile. A refusal is ErrWait, without back-off: a scale-up, which
 // takes several reconciles, must not wait for it.
+//
+// The API server expands only bound claims, and a refusal for another phase says nothing about the class. A claim that is Pending is expanded
+// once it is bound, of which its watch reports. One that is Lost has no volume.
 func (t *scope) expand(ctx context.Context, want, have *corev1.PersistentVolumeClaim) error {
 	from, to, class := requested(have), requested(want), ptr.Deref(have.Spec.StorageClassName, "")
 	if to.Cmp(from) <= 0 || slices.Contains(t.refused, class) {
 		return nil
+	}
+	switch have.Status.Phase {
+	case corev1.ClaimPending:
+		return nil
+	case corev1.ClaimLost:
+		return fmt.Errorf("expanding PersistentVolumeClaim %s from %s to %s: %w: it is Lost: its PersistentVolume %s does not exist any more. Restore that volume, or replace the storage of the node with the annotation %s: \"true\" on its pod",
+			have.Name, from.String(), to.String(), lifecycle.ErrWait, have.Spec.VolumeName, labels.DeletePodAndPVC)
+	case corev1.ClaimBound:
 	}
 	have = have.DeepCopy()
 	have.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: to}

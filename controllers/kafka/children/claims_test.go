@@ -59,6 +59,10 @@ func TestClaims(t *testing.T) {
 	deleted := map[string]string{labels.DeleteClaim: "true"}
 	now, before := owner(kafkav1beta2.KindKafka, "c", "now"), owner(kafkav1beta2.KindKafka, "c", "before")
 	set, another := owner(corev1beta2.KindStrimziPodSet, "c-p", "set"), owner(kafkav1beta2.KindKafka, "d", "another")
+	in := func(phase corev1.PersistentVolumeClaimPhase, c *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaim {
+		c.Status.Phase = phase
+		return c
+	}
 	leaving := claim("1Gi", nil)
 	leaving.DeletionTimestamp = new(metav1.Now())
 	for name, tc := range map[string]struct {
@@ -69,6 +73,8 @@ func TestClaims(t *testing.T) {
 		"with an owner if it is deleted with the cluster":    {want: claim("1Gi", deleted), written: claim("1Gi", deleted, now)},
 		"a claim as desired is not written":                  {want: claim("1Gi", nil), have: claim("1Gi", nil)},
 		"it grows":                                           {want: claim("2Gi", nil), have: claim("1Gi", nil), written: claim("2Gi", nil)},
+		"a bound one grows":                                  {want: claim("2Gi", nil), have: in(corev1.ClaimBound, claim("1Gi", nil)), written: in(corev1.ClaimBound, claim("2Gi", nil))},
+		"one that is not bound yet does not":                 {want: claim("2Gi", nil), have: in(corev1.ClaimPending, claim("1Gi", nil))},
 		"it never shrinks":                                   {want: claim("1Gi", nil), have: claim("2Gi", nil)},
 		"what deletes it with the cluster is withdrawn":      {want: claim("1Gi", nil), have: claim("1Gi", nil, now, set), written: claim("1Gi", nil)},
 		"a claim of a node that is desired again has it":     {want: claim("1Gi", nil), have: claim("1Gi", map[string]string{"a": "b", labels.Released: "true"}), written: claim("1Gi", map[string]string{"a": "b"})},
