@@ -84,10 +84,10 @@ func (c *Cluster) components() []*appsv1.Deployment {
 		var containers []corev1.Container
 		containers = c.operator(containers, "topic-operator", e.TopicOperator)
 		containers = c.operator(containers, "user-operator", e.UserOperator)
-		out = c.deployment(out, EntityOperatorName(c.in.Name), "entity-operator", containers)
+		out = c.deployment(out, EntityOperatorName(c.in.Name), "entity-operator", containers) // with a token: they read topics and users
 	}
 	if e := c.in.Spec.KafkaExporter; e != nil && ExporterProblem(e) == nil {
-		out = c.deployment(out, ExporterName(c.in.Name), "kafka-exporter", []corev1.Container{c.exporter(e)})
+		out = c.deployment(out, ExporterName(c.in.Name), "kafka-exporter", []corev1.Container{c.exporter(e)}, withoutToken)
 	}
 	return out
 }
@@ -121,7 +121,10 @@ func (c *Cluster) component(name, image string, resources *corev1.ResourceRequir
 	return container
 }
 
-func (c *Cluster) deployment(list []*appsv1.Deployment, name, component string, containers []corev1.Container) []*appsv1.Deployment {
+// withoutToken keeps the token of the namespace's ServiceAccount out of a pod that sends no requests to Kubernetes.
+func withoutToken(pod *corev1.PodSpec) { pod.AutomountServiceAccountToken = new(false) }
+
+func (c *Cluster) deployment(list []*appsv1.Deployment, name, component string, containers []corev1.Container, change ...func(*corev1.PodSpec)) []*appsv1.Deployment {
 	if len(containers) == 0 {
 		return list
 	}
@@ -144,6 +147,9 @@ func (c *Cluster) deployment(list []*appsv1.Deployment, name, component string, 
 				},
 			},
 		},
+	}
+	for _, do := range change {
+		do(&d.Spec.Template.Spec)
 	}
 	d.Annotations = map[string]string{labels.Template: templateHash(&d.Spec.Template)}
 	return append(list, d)

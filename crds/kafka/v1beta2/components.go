@@ -23,7 +23,8 @@ type EntityOperatorSpec struct {
 
 // EntityOperatorComponent is the topic operator or the user operator.
 type EntityOperatorComponent struct {
-	// Image to deploy. Without an image nothing is deployed.
+	// Image to deploy. Without an image nothing is deployed. The pod runs as the ServiceAccount default of the namespace: give it the
+	// rights that the operator needs.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=512
