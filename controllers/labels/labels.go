@@ -69,7 +69,8 @@ const (
 	ClusterID = "detent.dev/cluster-id"
 	// Released on a claim says that its node is gone for good and its data was kept: no node has it any more.
 	Released = "detent.dev/released"
-	// ContentHashes of a node's ConfigMap are the hashes of its contents, as the operator wrote them: what differs was edited.
+	// ContentHashes are the hashes of the contents of a node's ConfigMap, and of the entries of a StrimziPodSet, as the operator wrote them:
+	// what differs was edited.
 	ContentHashes = "detent.dev/content-hashes"
 	// SnapshotInterval is how often the process of a pod takes a snapshot of the metadata log, in milliseconds.
 	SnapshotInterval = "detent.dev/snapshot-interval"

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/detent-dev/detent/controllers/kafka/entryhash"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -200,11 +201,15 @@ func sooner(a, b time.Duration) time.Duration {
 	return min(a, b)
 }
 
-// create creates the pod of an entry. It returns ErrWait while a claim of the pod is being deleted.
+// create creates the pod of an entry. It returns ErrWait while a claim of the pod is being deleted, and for an entry that someone has edited:
+// the Kafka controller restores it, or names it in a warning.
 func (r *Reconciler) create(ctx context.Context, set *corev1beta2.StrimziPodSet, e entry, write lifecycle.Writer) error {
 	pod, err := set.Spec.Pods[e.index].Pod()
 	if err != nil {
 		return fmt.Errorf("entry %d: %w", e.index, err)
+	}
+	if entryhash.Edited(set, e.name, set.Spec.Pods[e.index]) {
+		return fmt.Errorf("creating pod %s: %w: its entry was edited", e.name, lifecycle.ErrWait)
 	}
 	pod.Namespace = set.Namespace
 	pod.OwnerReferences = nil

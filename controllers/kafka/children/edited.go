@@ -1,15 +1,18 @@
 package children
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/detent-dev/detent/controllers/kafka/entryhash"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 )
 
 // seal annotates a node's ConfigMap with the hashes of its contents, before it is written. The hash of a content that this write leaves as
@@ -36,6 +39,49 @@ func contentHashes(m *corev1.ConfigMap) map[string]string {
 		}
 	}
 	return out
+}
+
+// withoutEdits returns the entries of the pool's set with the restored ones in place of those that someone has edited.
+func (t *scope) withoutEdits(pool string, have, restored []corev1beta2.PodEntry) []corev1beta2.PodEntry {
+	edited := map[string]bool{}
+	for i := range t.snapshot.Nodes {
+		if n := &t.snapshot.Nodes[i]; n.Pool == pool && n.Entry.Edited {
+			edited[n.PodName] = true
+		}
+	}
+	if len(edited) == 0 || len(restored) == 0 {
+		return have
+	}
+	written := make(map[string]corev1beta2.PodEntry, len(restored))
+	for _, entry := range restored {
+		if pod, err := entry.Pod(); err == nil && edited[pod.Name] {
+			written[pod.Name] = entry
+		}
+	}
+	out := slices.Clone(have)
+	for i := range out {
+		if pod, err := out[i].Pod(); err == nil {
+			if entry, found := written[pod.Name]; found {
+				out[i] = entry
+			}
+		}
+	}
+	return out
+}
+
+// updatePodSet writes the set with the hashes of its entries. before is the set as it was observed. What a webhook has changed in the
+// entries of this write counts as written by the operator: otherwise it would look edited, and every pass would write it again.
+func (t *scope) updatePodSet(ctx context.Context, set, before *corev1beta2.StrimziPodSet) error {
+	entryhash.Seal(set, before)
+	sent := set.DeepCopy()
+	if err := t.write.Update(ctx, set); err != nil {
+		return err
+	}
+	entryhash.Seal(set, sent)
+	if set.Annotations[labels.ContentHashes] == sent.Annotations[labels.ContentHashes] {
+		return nil
+	}
+	return t.write.Update(ctx, set)
 }
 
 // edited returns the mounted keys whose content someone else has edited: it is neither what the operator wrote nor what is desired. While

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/detent-dev/detent/controllers/kafka/entryhash"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/recording"
 	"github.com/detent-dev/detent/controllers/kafka/render"
@@ -20,18 +21,24 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// lostEntry returns the entry of a node that ran and has none: from its pod, else from its record. A node that was stopped on
+// lostEntry returns the entry of a node that ran and has none: from its pod, else from its record. An entry that someone has edited is
+// returned as the operator wrote it, else from the pod, and otherwise stays: no pod is created from it. A node that was stopped on
 // purpose has lost nothing, and the entry of a node whose pool does not declare its disks is not created without them. While an
 // earlier resource is being deleted, it is unknown whether anything must be restored.
 func (t *scope) lostEntry(n *observation.Node) (entry corev1beta2.PodEntry, lost bool, err error) {
-	if n.Entry.Exists || n.Stopped() || recording.AdoptionOf(t.kafka, t.snapshot) != recording.Adopt {
+	if n.Entry.Exists && !n.Entry.Edited || n.Stopped() || recording.AdoptionOf(t.kafka, t.snapshot) != recording.Adopt {
 		return entry, false, nil
+	}
+	if n.Entry.Edited {
+		if written := t.snapshot.WrittenEntry(n); written != nil {
+			return written.PodEntry, true, nil
+		}
 	}
 	switch pod := observation.Named(t.snapshot.Objects.Pods, n.PodName); {
 	case pod != nil && recording.HasLeftovers(n):
 		entry, err = t.entryOf(n, pod)
 		return entry, true, err
-	case pod == nil && t.snapshot.Restorable(n):
+	case pod == nil && !n.Entry.Exists && t.snapshot.Restorable(n):
 		rendered, err := t.snapshot.Entry(n, n.Record.Version)
 		if err != nil {
 			return entry, false, err
@@ -78,7 +85,7 @@ func restorable(pod *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// repairPodSet writes the set if it or an entry was lost, if an entry is there twice, if it has no owner, or if it has the mark of an
+// repairPodSet writes the set if it or an entry was lost or edited, if an entry is there twice, if it has no owner, or if it has the mark of an
 // abandoned restart. Without the mark the pod is recreated as it last ran.
 func (t *scope) repairPodSet(ctx context.Context, pool string, set *corev1beta2.StrimziPodSet, entries []corev1beta2.PodEntry) error {
 	if set == nil {
@@ -87,22 +94,24 @@ func (t *scope) repairPodSet(ctx context.Context, pool string, set *corev1beta2.
 		}
 		set = t.snapshot.Rendered.PodSet(pool).DeepCopy()
 		set.Spec.Pods = entries
+		entryhash.Seal(set, nil)
 		return t.createOwned(ctx, set)
 	}
 	abandoned := t.abandoned(set)
 	if len(entries) == 0 && !abandoned && t.isOwned(set) && !t.repeats(pool) {
 		return nil
 	}
+	before := set
 	set = set.DeepCopy()
 	catchUp(set, t.snapshot.Rendered.PodSet(pool))
-	set.Spec.Pods = distinct(set.Spec.Pods, entries)
+	set.Spec.Pods = distinct(t.withoutEdits(pool, set.Spec.Pods, entries), entries)
 	if abandoned {
 		restarting.Remove(set)
 	}
 	if err := t.owned(set); err != nil {
 		return err
 	}
-	return t.write.Update(ctx, set)
+	return t.updatePodSet(ctx, set, before)
 }
 
 // repeats reports whether the set of the pool has more than one entry of a pod.
@@ -203,12 +212,14 @@ func (t *scope) entries(ctx context.Context, pool, version string, incomplete []
 		}
 		set = t.snapshot.Rendered.PodSet(pool).DeepCopy()
 		set.Spec.Pods = added
+		entryhash.Seal(set, nil)
 		return t.createOwned(ctx, set)
 	}
 	want, request := t.snapshot.Rendered.PodSet(pool), t.request(pool, set)
 	if len(added) == 0 && !metaBehind(set, want) && request == nil {
 		return nil
 	}
+	before := set
 	set = set.DeepCopy()
 	catchUp(set, want)
 	if request != nil {
@@ -218,7 +229,7 @@ func (t *scope) entries(ctx context.Context, pool, version string, incomplete []
 	if err := t.owned(set); err != nil {
 		return err
 	}
-	return t.write.Update(ctx, set)
+	return t.updatePodSet(ctx, set, before)
 }
 
 // startable reports whether the node is new and its record exists, so that its entry is to be added.

@@ -36,6 +36,7 @@ func (t Removal) Stop(ctx context.Context, id int32) error {
 	if set == nil || !n.Entry.Exists {
 		return nil
 	}
+	before := set
 	set = set.DeepCopy()
 	set.Spec.Pods = slices.DeleteFunc(set.Spec.Pods, func(e corev1beta2.PodEntry) bool {
 		pod, err := e.Pod()
@@ -44,7 +45,7 @@ func (t Removal) Stop(ctx context.Context, id int32) error {
 	if mark, marked := restarting.Of(set); marked && mark.Pod == n.PodName {
 		restarting.Remove(set)
 	}
-	return t.write.Update(ctx, set)
+	return t.updatePodSet(ctx, set, before)
 }
 
 // Return permits the node to run as a broker again. Repair restores its entry as it last ran.

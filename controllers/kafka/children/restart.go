@@ -114,9 +114,10 @@ func (t *scope) belowBudget() bool {
 func (t *scope) switchEntry(ctx context.Context, n *observation.Node, set *corev1beta2.StrimziPodSet, entry *render.Entry) error {
 	mark, marked := restarting.Of(set)
 	unmark := marked && mark.Pod == n.PodName
-	if !unmark && n.Entry.Revision == entry.Revision {
+	if !unmark && n.Entry.Revision == entry.Revision && !n.Entry.Edited {
 		return nil
 	}
+	before := set.DeepCopy()
 	if unmark {
 		restarting.Remove(set)
 	}
@@ -126,5 +127,5 @@ func (t *scope) switchEntry(ctx context.Context, n *observation.Node, set *corev
 			set.Spec.Pods[i] = entry.PodEntry
 		}
 	}
-	return t.write.Update(ctx, set)
+	return t.updatePodSet(ctx, set, before)
 }

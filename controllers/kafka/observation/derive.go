@@ -102,7 +102,7 @@ func (d *deriver) fromPodSets() {
 			case n.Entry.Exists:
 				n.Entry.Repeated = true
 			default:
-				n.Entry = s.entry()
+				n.Entry = s.entry(lists[k].written[s.name])
 			}
 		}
 	}

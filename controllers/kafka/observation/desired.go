@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/entryhash"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
@@ -103,6 +104,19 @@ func (v *Snapshot) Entry(node *Node, version string) (*render.Entry, error) {
 		return nil, fmt.Errorf("rendering node %d: the snapshot was not collected", node.ID)
 	}
 	return v.Rendered.Entry(node.ID, version)
+}
+
+// WrittenEntry returns the entry of the node as the operator wrote it, if it is still rendered like that; else nil.
+func (v *Snapshot) WrittenEntry(n *Node) *render.Entry {
+	for _, version := range []string{n.Entry.Version, n.Record.Version} {
+		if version == "" {
+			continue
+		}
+		if entry, err := v.Entry(n, version); err == nil && entryhash.Of(entry.PodEntry) == n.Entry.written {
+			return entry
+		}
+	}
+	return nil
 }
 
 // listed reports whether the table has a row for the version.

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/detent-dev/detent/controllers/kafka/entryhash"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
@@ -23,6 +24,8 @@ import (
 type entrySummary struct {
 	name              string
 	version, revision string
+	// hash of the entry.
+	hash string
 	// image of the Kafka container.
 	image            string
 	snapshotInterval time.Duration
@@ -49,11 +52,15 @@ type entryCache struct {
 type entryList struct {
 	entries   []corev1beta2.PodEntry
 	summaries []*entrySummary
+	// written are the hashes of the entries as the operator wrote them, by the name of the pod, and hashes the annotation with them.
+	written map[string]string
+	hashes  string
 }
 
-// is reports whether the entries are the very same list. A list is never modified after it was read.
-func (l *entryList) is(entries []corev1beta2.PodEntry) bool {
-	return len(l.entries) == len(entries) && (len(entries) == 0 || &l.entries[0] == &entries[0])
+// is reports whether the set has the very same list. A list is never modified after it was read.
+func (l *entryList) is(set *corev1beta2.StrimziPodSet) bool {
+	entries := set.Spec.Pods
+	return len(l.entries) == len(entries) && (len(entries) == 0 || &l.entries[0] == &entries[0]) && l.hashes == set.Annotations[labels.ContentHashes]
 }
 
 // summaries returns the summaries of the entries of each set.
@@ -61,16 +68,19 @@ func (c *entryCache) summaries(cluster types.UID, sets []*corev1beta2.StrimziPod
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	old := c.lists[cluster]
-	if slices.EqualFunc(old, sets, func(l entryList, set *corev1beta2.StrimziPodSet) bool { return l.is(set.Spec.Pods) }) {
+	if slices.EqualFunc(old, sets, func(l entryList, set *corev1beta2.StrimziPodSet) bool { return l.is(set) }) {
 		return old
 	}
 	lists := make([]entryList, len(sets))
 	for i, set := range sets {
-		if i < len(old) && old[i].is(set.Spec.Pods) {
+		if i < len(old) && old[i].is(set) {
 			lists[i] = old[i]
 			continue
 		}
-		lists[i] = entryList{entries: set.Spec.Pods, summaries: make([]*entrySummary, len(set.Spec.Pods))}
+		lists[i] = entryList{
+			entries: set.Spec.Pods, summaries: make([]*entrySummary, len(set.Spec.Pods)),
+			written: entryhash.Written(set), hashes: set.Annotations[labels.ContentHashes],
+		}
 		for k, entry := range set.Spec.Pods {
 			lists[i].summaries[k] = c.summary(entry)
 		}
@@ -111,17 +121,17 @@ func summarise(entry corev1beta2.PodEntry) *entrySummary {
 	if err := json.Unmarshal(entry.Raw, pod); err != nil {
 		return &entrySummary{err: fmt.Errorf("reading an entry: %w", err)}
 	}
-	s := &entrySummary{name: pod.Name, version: pod.Annotations[labels.KafkaVersion], revision: pod.Annotations[labels.Revision]}
+	s := &entrySummary{name: pod.Name, hash: entryhash.Of(entry), version: pod.Annotations[labels.KafkaVersion], revision: pod.Annotations[labels.Revision]}
 	s.configKeys, s.roles = ConfigKeys(&pod.Spec, pod.Name), labelledRoles(pod.Labels)
 	s.volumes, s.metadataLog = PersistentVolumes(pod), render.MetadataLogOf(&pod.Spec)
 	s.image, s.snapshotInterval = kafkaImage(&pod.Spec), interval(pod.Annotations[labels.SnapshotInterval])
 	return s
 }
 
-// entry returns the entry of the node.
-func (s *entrySummary) entry() Entry {
+// entry returns the entry of the node. written is its hash as the operator wrote it, or empty.
+func (s *entrySummary) entry(written string) Entry {
 	return Entry{
-		Exists: true, Version: s.version, Revision: s.revision,
+		Exists: true, Edited: written != "" && written != s.hash, written: written, Version: s.version, Revision: s.revision,
 		ConfigKeys: s.configKeys, Volumes: s.volumes, MetadataLog: s.metadataLog, roles: s.roles, image: s.image, snapshotInterval: s.snapshotInterval,
 	}
 }

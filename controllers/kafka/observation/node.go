@@ -160,6 +160,8 @@ type Entry struct {
 	Version, Revision string
 	// Repeated is true if the set has more entries of this pod, which mean nothing.
 	Repeated bool
+	// Edited is true if someone has edited the entry since the operator wrote it. It describes no pod that ran, and none is created from it.
+	Edited bool
 
 	// ConfigKeys are the keys of the node's ConfigMap that it mounts.
 	ConfigKeys []string
@@ -172,7 +174,12 @@ type Entry struct {
 	// image of the Kafka container.
 	image            string
 	snapshotInterval time.Duration
+	// written is the hash of the entry as the operator wrote it; empty in a set of an older operator.
+	written string
 }
+
+// names reports whether the operator wrote the entry with the image.
+func (e *Entry) names(image string) bool { return e.Exists && !e.Edited && e.image == image }
 
 // Revision of the node's pod, else that of its entry, from which the pod would be recreated. Empty if neither has one.
 func (n *Node) Revision() string {

@@ -77,7 +77,7 @@ func (e evidence) adopted(n *Node) (version string, contradiction *transitions.P
 // and the first observation of the new process. An annotation decides only between these two, and only if the image names neither.
 func (e evidence) oneOf(n *Node, entry, recorded string) string {
 	named := e.named(n.Pod.Image)
-	asEntry := n.Pod.Image == n.Entry.image || named != "" && sameNumber(named, entry)
+	asEntry := n.Entry.names(n.Pod.Image) || named != "" && sameNumber(named, entry)
 	asRecord := n.Pod.Image == e.image(recorded) || named != "" && sameNumber(named, recorded)
 	switch {
 	case asEntry && !asRecord:
@@ -86,15 +86,15 @@ func (e evidence) oneOf(n *Node, entry, recorded string) string {
 		return recorded
 	case named != "" && !asEntry:
 		return recorded
-	case n.Pod.Image != n.Entry.image && n.Pod.Annotated == recorded:
+	case !n.Entry.names(n.Pod.Image) && n.Pod.Annotated == recorded:
 		return recorded
 	}
 	return entry
 }
 
-// madeWith reports whether the pod has the image of its entry and the entry has the version.
+// madeWith reports whether the pod has the image of its entry and the entry has the version. An entry that was edited proves nothing.
 func (e evidence) madeWith(n *Node, version string) bool {
-	return n.Entry.Exists && n.Entry.Version == version && n.Entry.image == n.Pod.Image
+	return n.Entry.Version == version && n.Entry.names(n.Pod.Image)
 }
 
 // fits reports whether the image can contain the version. An image that names no known version fits every version: users name
@@ -169,7 +169,7 @@ func (e evidence) parsed(text string) string {
 // judgeRevision replaces an edited revision by that of the entry, if the pod matches the entry. The entry's facts about the
 // process then take precedence over the pod's own annotations.
 func (d *deriver) judgeRevision(n *Node) {
-	if !n.Entry.Exists || n.Entry.Version != n.Pod.Version || n.Pod.Contradiction != nil {
+	if !n.Entry.Exists || n.Entry.Edited || n.Entry.Version != n.Pod.Version || n.Pod.Contradiction != nil {
 		return
 	}
 	if n.Pod.Revision != "" && n.Pod.Revision != n.Entry.Revision && !n.Pod.Terminating && d.madeFromEntry(n) {
@@ -212,6 +212,8 @@ func (n *Node) Unproven() *transitions.Problem {
 		return transitions.Problemf("StartNotRecorded", "its record does not say yet that Kafka %s was started", n.Pod.Version)
 	case !n.Entry.Exists || n.Entry.Version != n.Pod.Version:
 		return transitions.Problemf("EntryMissing", "its StrimziPodSet has no entry of Kafka %s", n.Pod.Version)
+	case n.Entry.Edited:
+		return transitions.Problemf("EntryEdited", "its entry in the StrimziPodSet was edited")
 	case n.Pod.Revision != n.Entry.Revision:
 		return transitions.Problemf("PodDiffersFromEntry", "its pod is not the one that its StrimziPodSet describes")
 	}

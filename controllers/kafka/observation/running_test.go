@@ -22,6 +22,7 @@ func TestEvidenceRunning(t *testing.T) {
 		image       string
 		specImage   string
 		terminating bool
+		edited      bool
 		want        string
 		contradicts bool
 	}{
@@ -56,13 +57,15 @@ func TestEvidenceRunning(t *testing.T) {
 		"not adopted against its image":                           {annotated: "4.1.1", image: public + "4.2.0", contradicts: true},
 		"not adopted against an image that carries two versions":  {annotated: "4.1.1", image: "quay.example/kafka:0.48.0-kafka-4.2.0", contradicts: true},
 		"adopted against its image, which the spec says is right": {annotated: "4.1.1", image: "team/broker:4.2.0", specImage: "team/broker:4.2.0", want: "4.1.1"},
+		"the entry and the pod were edited alike":                 {written: written{"4.1.1", public + "4.2.0", "4.1.1"}, annotated: "4.1.1", image: public + "4.2.0", edited: true, want: "4.1.1", contradicts: true},
+		"the entry was edited, and the pod is as before":          {written: written{"4.1.1", public + "4.2.0", "4.1.1"}, annotated: "4.1.1", image: public + "4.1.1", edited: true, want: "4.1.1"},
 		"not adopted without an annotation":                       {image: public + "4.1.1"},
 		"not adopted by an annotation that is no version":         {annotated: "latest", image: public + "4.1.1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := &Node{
 				PodName: "c-p-1", Recorded: tc.written.record != "", Record: record.Record{Version: tc.written.record},
-				Entry: Entry{Exists: tc.written.entry != "", Version: tc.written.entry, image: tc.written.entryImage},
+				Entry: Entry{Exists: tc.written.entry != "", Edited: tc.edited, Version: tc.written.entry, image: tc.written.entryImage},
 				Pod:   Pod{Exists: true, Terminating: tc.terminating, Annotated: tc.annotated, Image: tc.image},
 			}
 			spec := &kafkav1beta2.KafkaClusterSpec{Image: tc.specImage}

@@ -48,7 +48,7 @@ func warnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *decision.
 	if len(v.Defects) > 0 {
 		add("UnreadableObject", roll.Names(v.Defects))
 	}
-	for _, problem := range []*transitions.Problem{newerDefault(k, v), olderMetadata(k, v), unprotected(k, v), foreignBrokers(v), refusedDrain(k, v), skippedCheck(k, v), cordonedBrokers(k, v)} {
+	for _, problem := range []*transitions.Problem{newerDefault(k, v), olderMetadata(k, v), unprotected(k, v), editedEntries(v), foreignBrokers(v), refusedDrain(k, v), skippedCheck(k, v), cordonedBrokers(k, v)} {
 		if problem != nil {
 			add(string(problem.Reason), problem.Message)
 		}
