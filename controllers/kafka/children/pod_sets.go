@@ -232,7 +232,8 @@ func (t *scope) entries(ctx context.Context, pool, version string, incomplete []
 	return t.updatePodSet(ctx, set, before)
 }
 
-// startable reports whether the node is new and its record exists, so that its entry is to be added.
+// startable reports whether the node is new and its record exists, so that its entry is to be added. An entry whose pod could never be
+// created would only make the cluster count as started, so that its controllers could not be replaced any more.
 func startable(n *observation.Node) bool {
-	return n.Wanted && n.Recorded && !n.Record.Started() && !n.Entry.Exists && !n.Pod.Exists
+	return n.Wanted && n.Recorded && !n.Record.Started() && !n.Entry.Exists && !n.Pod.Exists && !n.NameTooLong()
 }

@@ -146,7 +146,7 @@ func controllersStay(v *observation.Snapshot) *transitions.Problem {
 		}
 	}
 	if len(pods) > 0 {
-		texts = append(texts, fmt.Sprintf("the KafkaNodePools of %s are gone, and the controllers of a static quorum cannot change: create the pools again with their node ids", roll.Names(pods)))
+		texts = append(texts, fmt.Sprintf("the KafkaNodePools of %s are gone, and the controllers of a static quorum cannot change: create the pools again with their node ids%s", roll.Names(pods), startOver(v)))
 	}
 	if len(texts) == 0 {
 		return nil

@@ -70,7 +70,7 @@ func graceEnd(k *kafkav1beta2.Kafka, v *observation.Snapshot) time.Time {
 
 // contradiction describes errors that the creation of further objects cannot resolve.
 func contradiction(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
-	return cmp.Or(observation.Foreign(v), v.Identity.Mismatch, v.IDs.Refusal, unguarded(&k.Spec.Kafka), roleless(v), pinnedBelowDisks(k, v),
+	return cmp.Or(observation.Foreign(v), v.Identity.Mismatch, v.IDs.Refusal, unguarded(&k.Spec.Kafka), roleless(v), longNames(v), pinnedBelowDisks(k, v),
 		observation.Derived(k, v, "template problem", render.TemplateProblem), observation.Derived(k, v, "heap problem", render.HeapProblem), observation.MisplacedDisks(v), observation.MovedMetadataLogs(v), orphans(v))
 }
 
@@ -102,7 +102,7 @@ func absentVoters(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.P
 	if len(gone) == 0 {
 		return nil
 	}
-	return transitions.Problemf(reasonNodesWithoutPool, "%s", strings.Join(gone, "; "))
+	return transitions.Problemf(reasonNodesWithoutPool, "%s%s", strings.Join(gone, "; "), startOver(v))
 }
 
 const reasonNodesWithoutPool = "NodesWithoutPool"
@@ -130,6 +130,21 @@ func roleless(v *observation.Snapshot) *transitions.Problem {
 	for _, pool := range v.Objects.Pools {
 		if observation.RolesOf(pool.Spec.Roles) == (observation.Roles{}) {
 			return transitions.Problemf("RolesMissing", "KafkaNodePool %s has no role: set spec.roles to controller, broker or both", pool.Name)
+		}
+	}
+	return nil
+}
+
+// longNames describes pods of a cluster that was never started whose names Kubernetes rejects. The rest would start without them, and the
+// pool of controllers that were started cannot be replaced by one with a shorter name.
+func longNames(v *observation.Snapshot) *transitions.Problem {
+	if v.Started() {
+		return nil
+	}
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Wanted && n.NameTooLong() {
+			return transitions.Problemf("NameTooLong", "pod %s of KafkaNodePool %s would have a name of %d characters, and Kubernetes takes %d: make a pool with a shorter name in its place",
+				n.PodName, n.Pool, len(n.PodName), observation.LongestPodName)
 		}
 	}
 	return nil
@@ -177,5 +192,13 @@ func orphans(v *observation.Snapshot) *transitions.Problem {
 		return nil
 	}
 	slices.Sort(gone)
-	return transitions.Problemf(reasonNodesWithoutPool, "%s", strings.Join(gone, "; "))
+	return transitions.Problemf(reasonNodesWithoutPool, "%s%s", strings.Join(gone, "; "), startOver(v))
+}
+
+// startOver is the other remedy for controllers without a pool, if the cluster has no data; empty if it may have some.
+func startOver(v *observation.Snapshot) string {
+	if !v.NeverLed() {
+		return ""
+	}
+	return ". No controller of this cluster ever ran, so that it has no data: it can also be deleted with its PersistentVolumeClaims and applied again"
 }

@@ -99,6 +99,12 @@ type Node struct {
 // status of a pool is no evidence, because users can edit it.
 func (n *Node) exists() bool { return n.Recorded || n.Pod.Exists || n.Entry.Exists || n.HasClaims }
 
+// LongestPodName is the maximum length of the name of a Kafka pod: the name is the host name of the pod and the value of a label.
+const LongestPodName = 63
+
+// NameTooLong reports whether Kubernetes rejects the name of the node's pod.
+func (n *Node) NameTooLong() bool { return len(n.PodName) > LongestPodName }
+
 // Pod of a node.
 type Pod struct {
 	Exists bool

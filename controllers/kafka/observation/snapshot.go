@@ -163,6 +163,16 @@ func (v *Snapshot) Started() bool { return slices.ContainsFunc(v.Nodes, started)
 
 func started(n Node) bool { return n.Recorded && n.Record.Started() || n.Pod.Exists || n.Entry.Exists }
 
+// NeverLed reports whether no controller of the cluster ever ran, and no storage was ever in use, by records that are all readable. Such a
+// cluster has no data, although pods or entries of it may exist.
+func (v *Snapshot) NeverLed() bool {
+	return !slices.ContainsFunc(v.Nodes, func(n Node) bool {
+		r := &n.Record
+		fresh := n.Recorded && !n.RecordBroken && r.Format == record.FormatAllowed && len(r.Volumes)+len(r.Replaced) == 0
+		return n.exists() && !fresh || n.WasController() && (r.Started() || n.Pod.Running)
+	})
+}
+
 // Unused reports whether the node is recorded, not desired, and was never to be started: in a cluster of which nothing was started, its
 // record permits formatting and knows of no volume in use. Such a node has no data, and no process knows it as a voter.
 func (v *Snapshot) Unused(n *Node) bool {

@@ -77,9 +77,6 @@ type warned map[string][]string
 
 func (w warned) add(reason, message string) { w[reason] = append(w[reason], message) }
 
-// longestHost is the maximum length of a host name and of a label's value. The name of a pod is used as both.
-const longestHost = 63
-
 // longestID is the maximum length of what follows the names of cluster and pool in the name of a pod: an id, and two dashes.
 const longestID = len("--2147483647")
 
@@ -90,12 +87,12 @@ func (w warned) names(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNode
 		for _, id := range ids {
 			highest = max(highest, id)
 		}
-		if len(kafka.Name)+len(pool.Name)+longestID <= longestHost {
+		if len(kafka.Name)+len(pool.Name)+longestID <= observation.LongestPodName {
 			continue
 		}
-		if name := observation.PodName(kafka.Name, pool.Name, highest); len(name) > longestHost {
+		if name := observation.PodName(kafka.Name, pool.Name, highest); len(name) > observation.LongestPodName {
 			w.add(ReasonNameTooLong, fmt.Sprintf("pod %s of KafkaNodePool %s would have a name of %d characters, and Kubernetes takes %d: make a pool with a shorter name",
-				name, pool.Name, len(name), longestHost))
+				name, pool.Name, len(name), observation.LongestPodName))
 		}
 	}
 }

@@ -74,9 +74,12 @@ func listenerEqual(a, b kafkav1beta2.ListenerStatus) bool {
 }
 
 // versionOfAll returns the version on which every desired node, controllers included, has a ready pod. It returns false during a
-// roll.
+// roll, and for a cluster without a ready controller, whose pool may be gone.
 func versionOfAll(v *observation.Snapshot) (string, bool) {
 	version := ""
+	if observation.CountReady(v).Controllers == 0 {
+		return "", false
+	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
 		if !n.Wanted {
@@ -217,13 +220,18 @@ func versionSettled(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *dec
 // notOnVersion returns the nodes without a ready pod on the version.
 func notOnVersion(v *observation.Snapshot, version string) string {
 	var pods []string
+	wanted := false
 	for i := range v.Nodes {
+		wanted = wanted || v.Nodes[i].Wanted
 		if n := &v.Nodes[i]; n.Wanted && (!n.Pod.Ready || n.Pod.Version != version) {
 			pods = append(pods, n.PodName)
 		}
 	}
-	if len(pods) == 0 {
+	switch {
+	case !wanted:
 		return "no node exists yet"
+	case len(pods) == 0:
+		return "no controller is ready"
 	}
 	return roll.Names(pods)
 }
