@@ -281,7 +281,7 @@ func (r *rig) settle() {
 		before, behind := len(r.writes), false
 		for _, step := range []func() error{r.pass, r.podSets} {
 			switch err := step(); {
-			case errors.Is(err, lifecycle.ErrStale), apierrors.IsConflict(err):
+			case errors.Is(err, lifecycle.ErrStale), errors.Is(err, lifecycle.ErrWait), apierrors.IsConflict(err):
 				behind = true
 			case err != nil:
 				r.t.Fatal(err)

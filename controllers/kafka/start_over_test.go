@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -137,6 +138,41 @@ func TestStartOverHasTheVotersOfItsPools(t *testing.T) {
 			slices.Sort(want)
 			if diff := cmp.Diff(want, w.recordNames()); diff != "" {
 				t.Errorf("records (-pods +records):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A claim of which a controller of another kind is the owner is not deleted with an earlier Kafka, and is adopted.
+func TestStartOverAdoptsClaimsOfAnotherController(t *testing.T) {
+	for name, tc := range map[string]struct {
+		owner  metav1.OwnerReference
+		awaits string
+	}{
+		"a DataVolume":     {owner: metav1.OwnerReference{APIVersion: "cdi.kubevirt.io/v1beta1", Kind: "DataVolume"}},
+		"an earlier Kafka": {owner: metav1.OwnerReference{APIVersion: "kafka.strimzi.io/v1beta2", Kind: "Kafka"}, awaits: "PersistentVolumeClaim data-0-my-cluster-broker-0 is owned by it and still exists"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			r.registered()
+			r.settle()
+			r.deleteAllBut(true)
+			claim, yes := &corev1.PersistentVolumeClaim{}, true
+			r.must(r.get(claim, "data-0-my-cluster-broker-0"))
+			tc.owner.Name, tc.owner.UID, tc.owner.Controller = "owner", "uid-of-the-owner", &yes
+			claim.OwnerReferences = []metav1.OwnerReference{tc.owner}
+			r.must(r.client.Update(t.Context(), claim))
+			r.applyAgain()
+			r.settleWaiting()
+			err := r.pass()
+			if tc.awaits != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.awaits) {
+					t.Errorf("the wait is for %v, want %s", err, tc.awaits)
+				}
+				return
+			}
+			if n := r.snapshot(false).Node(0); err != nil || !n.Pod.Ready || n.Record.Resource != r.cluster().UID {
+				t.Errorf("node %+v: %v", n, err)
 			}
 		})
 	}

@@ -57,8 +57,11 @@ func (t *scope) nodes(ctx context.Context, version string) error {
 	if t.undecided() {
 		return nil
 	}
-	if from, err := t.recordAdoption(ctx); err != nil || from == recording.Wait {
+	switch from, err := t.recordAdoption(ctx); {
+	case err != nil:
 		return err
+	case from == recording.Wait:
+		return t.awaitLeaving()
 	}
 	if found, err := t.forgetUnused(ctx); err != nil || found {
 		return err

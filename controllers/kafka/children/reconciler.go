@@ -37,6 +37,8 @@ type scope struct {
 	write    lifecycle.Writer
 	// current are the nodes of which nodeIsCurrent was true in this call.
 	current []int32
+	// leaving is the object of an earlier resource whose deletion is awaited.
+	leaving client.Object
 	// refused are the storage classes of which the API server has refused to expand a claim.
 	refused []string
 	// apart are the failures of a repair on which nothing else depends: annotations and labels of pods that could not be restored.

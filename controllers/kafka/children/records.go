@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,6 +21,9 @@ import (
 // by name, independently of their labels.
 func (t *scope) recordAdoption(ctx context.Context) (recording.Adoption, error) {
 	seen := recording.AdoptionOf(t.kafka, t.snapshot)
+	if seen == recording.Wait {
+		t.leaving = recording.Leaving(t.kafka, t.snapshot)
+	}
 	if seen != recording.StartOver {
 		return seen, nil
 	}
@@ -49,9 +53,28 @@ func (t *scope) left(ctx context.Context, o client.Object, name string) (recordi
 	case err != nil:
 		return recording.Wait, fmt.Errorf("finding out whether %T %s is left of an earlier Kafka %s: %w", o, name, t.kafka.Name, err)
 	case o.GetDeletionTimestamp() != nil:
+		t.leaving = o
 		return recording.Wait, nil
 	}
 	return recording.Adopt, nil
+}
+
+// awaitLeaving returns ErrWait with the object of an earlier resource that is being deleted, and what keeps it. Nothing is created
+// meanwhile: the object may be deleted with the storage of the cluster, or the cluster may keep it.
+func (t *scope) awaitLeaving() error {
+	o := t.leaving
+	kind := "Pod"
+	if _, is := o.(*corev1.PersistentVolumeClaim); is {
+		kind = "PersistentVolumeClaim"
+	}
+	state := "is owned by it and still exists"
+	if o.GetDeletionTimestamp() != nil {
+		state = "is being deleted"
+	}
+	if finalizers := o.GetFinalizers(); len(finalizers) > 0 {
+		state += ", and is kept by its finalizers " + strings.Join(finalizers, ", ")
+	}
+	return fmt.Errorf("creating nodes after an earlier Kafka of the name %s, of which %s %s %s: %w", t.kafka.Name, kind, o.GetName(), state, lifecycle.ErrWait)
 }
 
 // claimNames returns the claims that a node may have had: those of the volumes in its record, in either form, and those that its

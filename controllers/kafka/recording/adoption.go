@@ -3,13 +3,14 @@ package recording
 import (
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
@@ -30,7 +31,7 @@ func AdoptionOf(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) Adoption {
 	switch {
 	case !slices.ContainsFunc(v.Nodes, func(n observation.Node) bool { return n.Recorded && n.Record.Resource != kafka.UID }):
 		return Adopt
-	case anotherIsLeaving(kafka, v):
+	case Leaving(kafka, v) != nil:
 		return Wait
 	case len(v.Objects.Claims) == 0 && len(v.Objects.Pods) == 0:
 		return StartOver
@@ -38,8 +39,9 @@ func AdoptionOf(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) Adoption {
 	return Adopt
 }
 
-// anotherIsLeaving reports whether a pod or a claim terminates, or belongs to another resource and will be deleted with it.
-func anotherIsLeaving(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) bool {
+// Leaving returns a pod or a claim that terminates, or belongs to an earlier Kafka or its StrimziPodSet and will be deleted with it; nil if
+// there is none. An object with a controller of another kind, such as a claim that a DataVolume fills, stays.
+func Leaving(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) client.Object {
 	kept := map[types.UID]bool{kafka.UID: true}
 	for _, set := range v.Objects.PodSets {
 		if owner := metav1.GetControllerOf(set); set.DeletionTimestamp == nil && (owner == nil || owner.UID == kafka.UID) {
@@ -48,10 +50,25 @@ func anotherIsLeaving(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) bool {
 	}
 	goes := func(o client.Object) bool {
 		owner := metav1.GetControllerOf(o)
-		return o.GetDeletionTimestamp() != nil || owner != nil && !kept[owner.UID]
+		return o.GetDeletionTimestamp() != nil || owner != nil && ofKafka(owner) && !kept[owner.UID]
 	}
-	return slices.ContainsFunc(v.Objects.Pods, func(pod *corev1.Pod) bool { return goes(pod) }) ||
-		slices.ContainsFunc(v.Objects.Claims, func(claim *corev1.PersistentVolumeClaim) bool { return goes(claim) })
+	for _, pod := range v.Objects.Pods {
+		if goes(pod) {
+			return pod
+		}
+	}
+	for _, claim := range v.Objects.Claims {
+		if goes(claim) {
+			return claim
+		}
+	}
+	return nil
+}
+
+// ofKafka reports whether an owner is a Kafka or a StrimziPodSet.
+func ofKafka(owner *metav1.OwnerReference) bool {
+	version, err := schema.ParseGroupVersion(owner.APIVersion)
+	return err == nil && (version.Group == kafkav1beta2.Group || version.Group == corev1beta2.Group)
 }
 
 // newRecord returns the record of a node whose storage was deleted with an earlier resource.
