@@ -49,9 +49,25 @@ func (f *Facts) cordoned(n *Node) transitions.Verdict {
 // and one that is cordoned only if no other can.
 func (f *Facts) input(of ...int32) *drain.Input {
 	moves, _ := f.Moves.Get()
-	brokers, _ := f.Brokers.Get()
 	partitions, _ := f.Partitions.Get()
 	cordons, _ := f.Cordons.Get()
+	in := f.inProgress()
+	for i := range in.Staying {
+		b := &in.Staying[i]
+		b.Replicas, b.Cordoned = partitions.Replicas[b.ID], cordons[b.ID]
+	}
+	for _, r := range moves.Replicas {
+		if slices.Contains(of, r.Broker) {
+			in.Replicas = append(in.Replicas, r)
+		}
+	}
+	return in
+}
+
+// inProgress returns the input of the planner without what is still to be moved.
+func (f *Facts) inProgress() *drain.Input {
+	moves, _ := f.Moves.Get()
+	brokers, _ := f.Brokers.Get()
 	in := &drain.Input{Racks: map[int32]string{}, Moving: moves.Moving}
 	for i := range f.Nodes {
 		if !f.Nodes[i].Wanted {
@@ -63,15 +79,33 @@ func (f *Facts) input(of ...int32) *drain.Input {
 			in.Racks[b.ID] = b.Rack
 		}
 		if slices.Contains(f.Wanted, b.ID) && b.Fencing != kafka.Fenced {
-			in.Staying = append(in.Staying, drain.Broker{ID: b.ID, Rack: b.Rack, Replicas: partitions.Replicas[b.ID], Cordoned: cordons[b.ID]})
+			in.Staying = append(in.Staying, drain.Broker{ID: b.ID, Rack: b.Rack})
 		}
 	}
-	for _, r := range moves.Replicas {
-		if slices.Contains(of, r.Broker) {
-			in.Replicas = append(in.Replicas, r)
+	for _, id := range f.Wanted {
+		if !slices.Contains(f.Down, id) {
+			in.Up = append(in.Up, id)
 		}
 	}
 	return in
+}
+
+// deadTargets names the brokers to which replicas are being moved although they are down; empty if there are none, or if that is not
+// known. Such moves are replaced as soon as another broker can get the replicas.
+func (f *Facts) deadTargets() string {
+	_, moves := f.Moves.Get()
+	if _, brokers := f.Brokers.Get(); !moves || !brokers {
+		return ""
+	}
+	dead := drain.DeadTargets(f.inProgress())
+	if len(dead) == 0 {
+		return ""
+	}
+	names := make([]string, len(dead))
+	for i, id := range dead {
+		names[i] = f.name(id)
+	}
+	return ", and moves to " + roll.Names(names) + " do not end, since these brokers are down or leave: they are replaced once other brokers can get the replicas"
 }
 
 // refusal returns why the brokers that leave cannot be drained. A desired broker that is fenced, or not started yet, counts as one
@@ -186,6 +220,18 @@ var enoughStay = guard{
 			return f.Moves.Gap()
 		}
 		return f.refusal().Verdict()
+	},
+}
+
+// selectedDrained is selectedEmpty in a drain: it names the brokers because of which the drain may not end.
+var selectedDrained = guard{
+	Name: selectedEmpty.Name, Doc: selectedEmpty.Doc, Needs: append(evidence(), NeedMoves), Expected: selectedEmpty.Expected,
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		v := selectedEmpty.Evaluate(f, m)
+		if v.Answer == transitions.No {
+			v.Observed += f.deadTargets()
+		}
+		return v
 	},
 }
 

@@ -161,6 +161,9 @@ func draining() []row {
 		in(state, "the moves cannot be read", of(drain, drained(3), holds(3, 1), movesSilent), waits(nil, "selected-broker-empty")),
 		in(state, "the registrations cannot be read", of(drain, drained(3), partition(3, 2), brokersSilent), waits(nil, "selected-broker-empty")),
 		in(state, "the partitions cannot be read", of(drain, drained(3), partition(3, 2), partitionsSilent), waits(nil, "selected-broker-empty")),
+		in(state, "the broker that gets the replica died, and another one gets it", of(drain, drained(3), partition(3, 2), moving(3), cordoned(3, true), listed(2, kafka.Unfenced), fenced(1), downOf(1)), waits(move(0, 2), "selected-broker-empty")),
+		in(state, "the broker that gets the replica restarts", of(drain, drained(3), partition(3, 2), moving(3), cordoned(3, true), listed(2, kafka.Unfenced), fenced(1)), waits(nil, "selected-broker-empty")),
+		in(state, "the broker that gets the replica died, and no other is alive", of(drain, drained(3), partition(3, 2), moving(3), cordoned(3, true), fenced(1), downOf(1)), waits(nil, "selected-broker-empty")),
 		in(state, "the broker that would get the replica is fenced", of(drain, drained(3), partition(3, 2), fencedOthers), waits(nil, "selected-broker-empty")),
 		in(state, "the disks still hold a replica", of(drain, drained(3), dirs(kafka.LogDir{Path: "/data", Replicas: 1}, 3)), waits(nil, "selected-broker-empty")),
 		in(state, "the disks cannot be read", of(drain, drained(3), dirsSilent), waits(nil, "selected-broker-empty")),
@@ -215,6 +218,23 @@ func draining() []row {
 		free("", "no persisted state: a node that was drained is desired again", of(again), want{Event: machines.EventInferred, To: waiting, Data: hand(roll.None)}),
 	}
 }
+
+// fenced fences a broker that is listed.
+func fenced(id int32) change {
+	return func(f *facts) {
+		brokers, _ := f.Brokers.Get()
+		brokers = brokers.Clone()
+		for i := range brokers.Brokers {
+			if brokers.Brokers[i].ID == id {
+				brokers.Brokers[i].Fencing = kafka.Fenced
+			}
+		}
+		f.Brokers = transitions.Known(brokers, now)
+	}
+}
+
+// downOf is a desired broker whose pod is down.
+func downOf(id int32) change { return func(f *facts) { f.Down = append(f.Down, id) } }
 
 func fencedOthers(f *facts) {
 	f.Brokers = transitions.Known(kafka.Brokers{FencingReported: true, Brokers: []kafka.Broker{{ID: 0, Fencing: kafka.Unfenced}, {ID: 1, Fencing: kafka.Fenced}}}, now)

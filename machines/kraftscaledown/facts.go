@@ -50,6 +50,8 @@ type Facts struct {
 	SessionTimeout time.Duration
 	// Wanted are the ids of the desired brokers, ascending.
 	Wanted []int32
+	// Down are the desired brokers whose pods have not been ready for longer than a restart takes, ascending.
+	Down []int32
 	// Nodes that leave, in the order in which they are removed, and nodes that were stopped or drained and are desired again. Every node
 	// with a record or with a pod in the broker role is here or in Wanted.
 	Nodes []Node

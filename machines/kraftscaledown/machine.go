@@ -151,7 +151,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			{Event: "drain-withdrawn", From: Cordoning, To: EndingDrain, When: withdrawn, Outranks: true, Doc: "the drain is not requested any more, or cannot continue"},
 			{Event: "cordoned", From: Cordoning, To: Draining, When: cordonSet, Awaited: true, Doc: "the broker gets no new replicas"},
 			{Event: "drain-withdrawn", From: Draining, To: EndingDrain, When: withdrawn, Outranks: true, Doc: "the drain is not requested any more, or cannot continue"},
-			{Event: "drained", From: Draining, To: EndingDrain, When: selectedEmpty, Awaited: true, Doc: "the broker holds no replica"},
+			{Event: "drained", From: Draining, To: EndingDrain, When: selectedDrained, Awaited: true, Doc: "the broker holds no replica"},
 			{Event: "drain-refused", From: Draining, To: EndingDrain, When: not(enoughStay, "a drain that cannot end"), Doc: "too few brokers stay, since further brokers leave"},
 			{Event: "drain-deferred", From: Draining, To: EndingDrain, When: otherFirst, EvenIfUnknown: true, Doc: "the broker is down or cannot read a directory, and another one does not wait for it; it is drained after that one"},
 			{Event: "drain-ended", From: EndingDrain, To: AwaitingEmpty, When: drainEnded, Awaited: true, ClearData: true, Outranks: true, Releases: []string{heldDrain}, Doc: "nothing of the drain is left"},

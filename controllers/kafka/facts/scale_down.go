@@ -73,6 +73,9 @@ func addNodes(k *kafkav1beta2.Kafka, v *observation.Snapshot, f *kraftscaledown.
 		stays := removal == observation.Stays && (n.Wanted && n.RolesWanted.Broker || n.WasBroker())
 		if stays {
 			f.Wanted = append(f.Wanted, n.ID)
+			if down(n, v.Now) {
+				f.Down = append(f.Down, n.ID)
+			}
 		}
 		if removal != observation.Stays || stays && n.Recorded && (n.Record.Stop || n.Record.Draining > 0) {
 			f.Nodes = append(f.Nodes, kraftscaledown.Node{

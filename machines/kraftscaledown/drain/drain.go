@@ -33,6 +33,9 @@ type Input struct {
 	Leaving []int32
 	// Staying are the brokers that may get replicas. A broker that is fenced is not among them, because a move to it does not end.
 	Staying []Broker
+	// Up are brokers that stay and are not known to be down for longer than a restart takes. They may be fenced. Moves to them are
+	// awaited.
+	Up []int32
 	// Racks of all brokers that have replicas, by id. A broker without a rack is missing.
 	Racks map[int32]string
 	// Replicas of the brokers that leave.
@@ -66,6 +69,9 @@ func Refusal(in *Input) *transitions.Problem {
 // or that no replica is left that is not being moved. A partition keeps the replicas that stay, their order and its number of
 // replicas. Each replica that leaves is replaced by the broker whose rack has the fewest replicas of the partition, and of those by
 // the one with the fewest replicas. A broker that is cordoned comes after all others.
+//
+// A move off a broker that leaves to one that is dead does not end, and is replaced by a move to another one. It does not count
+// against the limit, because it is in progress already.
 func Moves(in *Input) []kafka.Move {
 	free := MaxMoving - in.Moving.Total
 	load := map[int32]int{}
@@ -76,6 +82,14 @@ func Moves(in *Input) []kafka.Move {
 	seen := map[string]bool{}
 	for _, m := range in.Moving.First {
 		seen[nameOf(m.Topic, m.Index)] = true
+		if len(moves) >= MaxMoving || len(in.deadTargets(m)) == 0 {
+			continue
+		}
+		goes := func(id int32) bool { return in.leaves(id) || in.dead(m, id) }
+		if replicas, possible := in.replace(without(m.Replicas, m.Removing), goes, load); possible {
+			moves = append(moves, kafka.Move{Topic: m.Topic, Index: m.Index, Replicas: replicas})
+			free++ // the loop below adds free moves to these
+		}
 	}
 	for _, r := range in.Replicas {
 		for _, p := range r.First {
@@ -84,12 +98,40 @@ func Moves(in *Input) []kafka.Move {
 				continue
 			}
 			seen[name] = true
-			if replicas, possible := in.replace(p.Replicas, load); possible {
+			if replicas, possible := in.replace(p.Replicas, in.leaves, load); possible {
 				moves = append(moves, kafka.Move{Topic: p.Topic, Index: p.Index, Replicas: replicas})
 			}
 		}
 	}
 	return moves
+}
+
+// DeadTargets returns the brokers that get replicas of brokers that leave, and are dead. Sorted.
+func DeadTargets(in *Input) []int32 {
+	var out []int32
+	for _, m := range in.Moving.First {
+		out = append(out, in.deadTargets(m)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// deadTargets returns the brokers to which the move does not end, if it takes a replica off a broker that leaves.
+func (in *Input) deadTargets(m kafka.Reassignment) []int32 {
+	if !slices.ContainsFunc(m.Removing, in.leaves) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(m.Adding), func(id int32) bool { return !in.dead(m, id) })
+}
+
+// dead reports whether the move adds a replica on a broker that is neither alive nor about to be.
+func (in *Input) dead(m kafka.Reassignment, id int32) bool {
+	alive := slices.ContainsFunc(in.Staying, func(b Broker) bool { return b.ID == id }) || slices.Contains(in.Up, id)
+	return slices.Contains(m.Adding, id) && !alive
+}
+
+func without(ids, others []int32) []int32 {
+	return slices.DeleteFunc(slices.Clone(ids), func(id int32) bool { return slices.Contains(others, id) })
 }
 
 // Cancellations returns the moves that cancel those in progress that take replicas off a broker that leaves. That
@@ -110,16 +152,16 @@ func nameOf(topic string, index int32) string {
 
 func (in *Input) leaves(id int32) bool { return slices.Contains(in.Leaving, id) }
 
-// replace returns the replicas without those that leave, and counts the added ones in load. It is not possible if too few brokers
-// stay.
-func (in *Input) replace(replicas []int32, load map[int32]int) (out []int32, possible bool) {
+// replace returns the replicas with another broker in place of each that goes, and counts the added ones in load. It is not possible
+// if too few brokers stay.
+func (in *Input) replace(replicas []int32, goes func(int32) bool, load map[int32]int) (out []int32, possible bool) {
 	out = slices.Clone(replicas)
 	added := map[int32]int{}
 	for i, id := range out {
-		if !in.leaves(id) {
+		if !goes(id) {
 			continue
 		}
-		next, found := in.successor(out, load)
+		next, found := in.successor(out, goes, load)
 		if !found {
 			for id, n := range added {
 				load[id] -= n
@@ -133,11 +175,11 @@ func (in *Input) replace(replicas []int32, load map[int32]int) (out []int32, pos
 	return out, true
 }
 
-// successor returns the broker that replaces one that leaves.
-func (in *Input) successor(replicas []int32, load map[int32]int) (int32, bool) {
+// successor returns the broker that replaces one that goes.
+func (in *Input) successor(replicas []int32, goes func(int32) bool, load map[int32]int) (int32, bool) {
 	inRack := map[string]int{}
 	for _, id := range replicas {
-		if !in.leaves(id) {
+		if !goes(id) {
 			inRack[in.Racks[id]]++
 		}
 	}

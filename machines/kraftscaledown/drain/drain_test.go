@@ -60,6 +60,17 @@ func moving(in *drain.Input, moves ...kafka.Reassignment) *drain.Input {
 	return in
 }
 
+// alive removes the brokers that are not among these from those that get replicas.
+func alive(in *drain.Input, ids ...int32) *drain.Input {
+	in.Staying = slices.DeleteFunc(in.Staying, func(b drain.Broker) bool { return !slices.Contains(ids, b.ID) })
+	return in
+}
+
+func restarting(in *drain.Input, ids ...int32) *drain.Input {
+	in.Up = ids
+	return in
+}
+
 func TestMoves(t *testing.T) {
 	move := func(topic string, index int32, replicas ...int32) kafka.Move {
 		return kafka.Move{Topic: topic, Index: index, Replicas: replicas}
@@ -100,6 +111,27 @@ func TestMoves(t *testing.T) {
 		"a partition that is being moved is left alone": {
 			in: moving(input(5, []int32{4}, partition("a", 0, 0, 1, 4)), kafka.Reassignment{Topic: "a", Replicas: []int32{0, 1, 4}, Adding: []int32{1}, Removing: []int32{4}}),
 		},
+		"a move to a broker that died is replaced, and the order is kept": {
+			in: alive(moving(input(5, []int32{4}, partition("a", 0, 2, 0, 4)),
+				kafka.Reassignment{Topic: "a", Replicas: []int32{2, 0, 4}, Adding: []int32{2}, Removing: []int32{4}}), 0, 1, 3),
+			want: []kafka.Move{move("a", 0, 1, 0)},
+		},
+		"a move to a broker that restarts is awaited": {
+			in: restarting(alive(moving(input(5, []int32{4}, partition("a", 0, 0, 2, 4)),
+				kafka.Reassignment{Topic: "a", Replicas: []int32{0, 2, 4}, Adding: []int32{2}, Removing: []int32{4}}), 0, 1, 3), 2),
+		},
+		"a move to a broker that leaves too is replaced": {
+			in: moving(input(5, []int32{3, 4}, partition("a", 0, 0, 3, 4)),
+				kafka.Reassignment{Topic: "a", Replicas: []int32{0, 3, 4}, Adding: []int32{3}, Removing: []int32{4}}),
+			want: []kafka.Move{move("a", 0, 0, 1)},
+		},
+		"a move that somebody else started to a broker that died is left alone": {
+			in: alive(moving(input(5, []int32{4}), kafka.Reassignment{Topic: "a", Replicas: []int32{0, 2, 1}, Adding: []int32{2}, Removing: []int32{1}}), 0, 1, 3),
+		},
+		"a move to a broker that died for which there is no other": {
+			in: alive(moving(input(5, []int32{4}, partition("a", 0, 0, 2, 4)),
+				kafka.Reassignment{Topic: "a", Replicas: []int32{0, 2, 4}, Adding: []int32{2}, Removing: []int32{4}}), 0),
+		},
 		"a partition that cannot be moved does not hold up the next": {
 			in: input(3, []int32{2}, partition("a", 0, 0, 1, 2), partition("b", 0, 1, 2)), want: []kafka.Move{move("b", 0, 1, 0)},
 		},
@@ -112,6 +144,19 @@ func TestMoves(t *testing.T) {
 	}
 	if got := drain.Moves(input(5, []int32{4}, many...)); len(got) != drain.MaxMoving {
 		t.Errorf("%d moves at once, want %d", len(got), drain.MaxMoving)
+	}
+	full := moving(input(5, []int32{4}, many...))
+	for i := range int32(drain.MaxMoving) {
+		full.Moving.Add(kafka.Reassignment{Topic: "many", Index: i, Replicas: []int32{2, 4}, Adding: []int32{2}, Removing: []int32{4}})
+	}
+	if got := drain.Moves(full); len(got) != 0 {
+		t.Errorf("%d moves beside those in progress, want none", len(got))
+	}
+	if got := drain.Moves(alive(full, 0, 1, 3)); len(got) != drain.MaxMoving || got[0].Index != 0 || got[len(got)-1].Index != drain.MaxMoving-1 {
+		t.Errorf("moves %v, want those in progress to other brokers", got)
+	}
+	if diff := cmp.Diff([]int32{2}, drain.DeadTargets(full)); diff != "" {
+		t.Errorf("dead targets (-want +got):\n%s", diff)
 	}
 	others := moving(input(5, []int32{4}, many...))
 	others.Moving.Total = drain.MaxMoving - 1
