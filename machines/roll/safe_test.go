@@ -213,6 +213,10 @@ func TestSafe(t *testing.T) {
 			nodes:  rolltest.Split(3, 3, rolltest.Restarted(4, 8*time.Second)), node: 3, want: no("broker 4 has not run for one session timeout yet"),
 		},
 		"a broker, once a session has passed": {nodes: rolltest.Split(3, 3, rolltest.Restarted(4, 9*time.Second)), node: 3, want: yes},
+		"a broker, once a session has passed that is shorter than that of the controllers": {
+			reason: "the active controller runs with the value with which it was started",
+			nodes:  rolltest.Split(3, 3, rolltest.Session(time.Minute), rolltest.Restarted(4, 15*time.Second)), node: 3, want: no("broker 4 has not run for one session timeout yet"),
+		},
 		"a broker, once a session has passed that Kafka was not asked since": {
 			nodes: rolltest.Split(3, 3, rolltest.Restarted(4, 9*time.Second), rolltest.Observed(time.Second)), node: 3, want: no("broker 4 has not run for one session timeout yet"),
 		},

@@ -120,7 +120,7 @@ var _ = Describe("A removal", Label("kafka"), func() {
 		s.Note("unregistered after it was absent for %.1f s", waited.Seconds())
 		k, err := b.get(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(waited).To(BeNumerically(">=", observation.SessionTimeout(k)-time.Second), "time for which Kafka did not list the broker")
+		Expect(waited).To(BeNumerically(">=", observation.SessionTimeout(k, &observation.Snapshot{})-time.Second), "time for which Kafka did not list the broker")
 		Expect(p.Starts()).To(BeEmpty(), "nodes restarted")
 		Expect(b.nodes(ctx)).To(HaveLen(3), "nodes that are left")
 		s.Removed(fmt.Sprintf("%s-brokers-%d", clusterName, leaving[0]))

@@ -26,7 +26,7 @@ func hold(v *observation.Snapshot, f *roll.Facts) {
 // Roll returns the facts of a roll for the nodes that are desired or still have a pod.
 func Roll(k *kafkav1beta2.Kafka, v *observation.Snapshot, outdated func(*observation.Node) bool) roll.Facts {
 	f := roll.Facts{
-		Now: v.Now, SessionTimeout: observation.SessionTimeout(k),
+		Now: v.Now, SessionTimeout: observation.SessionTimeout(k, v),
 		FetchTimeout: observation.Setting(k, "controller.quorum.fetch.timeout.ms", kafkaclient.DefaultQuorumFetchTimeout),
 		Quorum:       v.Quorum, Partitions: v.Partitions, Brokers: v.Brokers, Members: v.Members,
 		Nodes: make([]roll.Node, 0, len(v.Nodes)),

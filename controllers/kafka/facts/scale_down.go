@@ -32,7 +32,7 @@ func SkipsCheck(k *kafkav1beta2.Kafka) bool { return k.Annotations[AnnotationSki
 // also stays while no node may be restarted.
 func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.ObserveOptions) kraftscaledown.Facts {
 	f := kraftscaledown.Facts{
-		Now: v.Now, SessionTimeout: observation.SessionTimeout(k), EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
+		Now: v.Now, SessionTimeout: observation.SessionTimeout(k, v), EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
 		SkipCheck: SkipsCheck(k), Drain: observation.Drains(k),
 		InFlight: inFlight(v.Unregistering), LogDirs: v.LogDirs, Cordons: v.Cordons, Moves: v.Moves,
 	}

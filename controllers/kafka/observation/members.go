@@ -65,7 +65,7 @@ func (m *memberReadings) fact(ctx context.Context, hosts client.Reader, kafka *k
 		m.at = v.Now
 	}
 	alive := kubelets{reader: hosts, byHost: map[string]bool{}}
-	session := SessionTimeout(kafka)
+	session := SessionTimeout(kafka, v)
 	for id, member := range m.members {
 		n := v.Node(id)
 		serves := (member.Broker || !n.RolesRunning.Broker) && (member.Controller || !n.RolesRunning.Controller)

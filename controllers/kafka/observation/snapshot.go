@@ -218,24 +218,22 @@ func cloned[T any](fact transitions.Fact[T], clone func(T) T) transitions.Fact[T
 	return transitions.Known(clone(value), fact.At())
 }
 
-// defaultSessionTimeout is Kafka's default of broker.session.timeout.ms.
-const defaultSessionTimeout = 9 * time.Second
-
-// SessionTimeout is how long Kafka treats a silent broker as alive.
-func SessionTimeout(k *kafkav1beta2.Kafka) time.Duration {
-	return Setting(k, "broker.session.timeout.ms", defaultSessionTimeout)
-}
-
 // Setting returns a configured duration in milliseconds, or otherwise if it is unset or invalid.
 func Setting(k *kafkav1beta2.Kafka, name string, otherwise time.Duration) time.Duration {
 	text, set := k.Spec.Kafka.Property(name)
 	if !set {
 		return otherwise
 	}
-	if ms, err := strconv.ParseInt(text, 10, 64); err == nil && ms > 0 {
-		return time.Duration(ms) * time.Millisecond
+	if d, valid := milliseconds(text); valid {
+		return d
 	}
 	return otherwise
+}
+
+// milliseconds parses a positive number of milliseconds.
+func milliseconds(text string) (d time.Duration, valid bool) {
+	ms, err := strconv.ParseInt(text, 10, 64)
+	return time.Duration(ms) * time.Millisecond, err == nil && ms > 0
 }
 
 // Readiness counts the brokers and controllers with a ready pod, and all controllers.

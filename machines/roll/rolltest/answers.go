@@ -70,6 +70,9 @@ func Spare(topic string, replicas, isr []int32) Change {
 	return partition(kafka.Partition{Topic: topic, Replicas: replicas, ISR: isr, MinISR: 1})
 }
 
+// Session is the time after which Kafka fences a silent broker.
+func Session(d time.Duration) Change { return func(f *roll.Facts) { f.SessionTimeout = d } }
+
 // Moved is a partition with a minimum of one in-sync replica, to which a reassignment adds a replica that is being copied.
 func Moved(topic string, replicas, isr []int32, adding int32) Change {
 	return partition(kafka.Partition{Topic: topic, Replicas: replicas, ISR: isr, Adding: []int32{adding}, MinISR: 1})
