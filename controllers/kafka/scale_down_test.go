@@ -25,6 +25,7 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
+	"github.com/detent-dev/detent/machines/nodestorage"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/states"
 )
@@ -393,6 +394,43 @@ func TestScaleDownIsCancelledDuringTheRelease(t *testing.T) {
 	v := r.snapshot(false)
 	if got := v.ClaimsOf(v.Node(2)); released() || len(got) != 1 || !v.Node(2).HasClaims {
 		t.Errorf("the claim is still released: %v", got)
+	}
+}
+
+// The release of a node deletes its claim and is interrupted. If the node is desired again, its new claim is no lost storage.
+func TestScaleDownIsCancelledDuringTheReleaseOfADeletedClaim(t *testing.T) {
+	r, reconciler := settledOnThree(t)
+	pool := &kafkav1beta2.KafkaNodePool{}
+	r.must(r.get(pool, "broker"))
+	pool.Spec.Storage.Volumes[0].DeleteClaim = new(true)
+	r.must(r.client.Update(t.Context(), pool))
+	r.leaving(reconciler, 2)
+	if got := r.record(podLeaving); got.Format != record.FormatDone || len(got.Volumes) != 1 {
+		t.Fatalf("record %+v, want storage in use", got)
+	}
+	r.scale("broker", 2)
+	r.deny = func(verb string, o client.Object) error {
+		if verb == "delete" && o.GetName() == podLeaving {
+			return apierrors.NewForbidden(corev1.Resource("configmaps"), podLeaving, errInjected)
+		}
+		return nil
+	}
+	r.leaving(reconciler, 16)
+	if r.exists(&corev1.PersistentVolumeClaim{}, claimLeaving) || !r.exists(&corev1.ConfigMap{}, record.Name(podLeaving)) {
+		t.Fatalf("the release was not interrupted: %+v", r.lifecycle(observation.LifecycleScaleDown))
+	}
+	if got := r.record(podLeaving); got.Format != record.FormatAllowed || len(got.Volumes) != 0 {
+		t.Errorf("record %+v, want storage that is given up", got)
+	}
+	r.deny = nil
+	r.scale("broker", 3)
+	r.kafka.unregistered = nil
+	r.leaving(reconciler, 14)
+	if !r.exists(&corev1.Pod{}, podLeaving) {
+		t.Fatal("the pod is not back")
+	}
+	if got := r.state(observation.LifecycleStorage); got != nodestorage.Intact {
+		t.Errorf("state %s, want Intact: %+v", got, r.lifecycle(observation.LifecycleStorage))
 	}
 }
 

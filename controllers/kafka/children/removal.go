@@ -61,7 +61,7 @@ func (t Removal) Drain(ctx context.Context, id int32, partitions int) error {
 }
 
 // Release deletes what is left of a node that was removed: its claims, unless their data is kept, its configuration, and last its
-// record. A claim that is kept is marked, so that it is no evidence of a node; its id is not assigned again. A node that remains a
+// record. The record gives up the storage that is deleted before it is. A claim that is kept is marked, so that it is no evidence of a node; its id is not assigned again. A node that remains a
 // controller only loses the broker role in its record.
 func (t Removal) Release(ctx context.Context, id int32) error {
 	n := t.snapshot.Node(id)
@@ -76,6 +76,9 @@ func (t Removal) Release(ctx context.Context, id int32) error {
 	case n.Removal() != observation.Leaves:
 		return fmt.Errorf("releasing node %d: %w: its record does not say that it leaves", id, lifecycle.ErrWait)
 	}
+	if changed, err := t.giveUp(ctx, n); err != nil || changed {
+		return err // the change is observed first: the record is deleted last, as it is then
+	}
 	for _, claim := range t.snapshot.Objects.Claims {
 		if _, is := render.ClaimVolume(claim.Name, n.PodName); !is || claim.DeletionTimestamp != nil {
 			continue
@@ -85,6 +88,39 @@ func (t Removal) Release(ctx context.Context, id int32) error {
 		}
 	}
 	return t.deleteConfigMaps(ctx, n.PodName, record.Name(n.PodName))
+}
+
+// giveUp removes the volumes whose claims are about to be deleted from the record, and reports whether that changed it. If the node is
+// desired again before its record is deleted, it finds new claims, which are not lost storage. Once no volume is left, its storage may
+// be formatted, like that of a new node.
+func (t Removal) giveUp(ctx context.Context, n *observation.Node) (changed bool, err error) {
+	if n.RecordBroken {
+		return false, nil // it permits nothing to start
+	}
+	volumes := slices.Clone(n.Record.Volumes)
+	for _, claim := range t.snapshot.Objects.Claims {
+		id, is := render.ClaimVolume(claim.Name, n.PodName)
+		if !is || claim.DeletionTimestamp != nil {
+			continue
+		}
+		deleted, err := t.deletedWith(n, claim)
+		if err != nil {
+			return false, fmt.Errorf("releasing claim %s: %w", claim.Name, err)
+		}
+		if deleted {
+			volumes = slices.DeleteFunc(volumes, func(v int32) bool { return v == id })
+		}
+	}
+	if len(volumes) == len(n.Record.Volumes) {
+		return false, nil
+	}
+	_, err = t.remember(ctx, n.ID, "giving up the storage of", func(r *record.Record) {
+		r.Volumes = volumes
+		if len(volumes) == 0 {
+			r.Format, r.Replaced = record.FormatAllowed, nil
+		}
+	})
+	return true, err
 }
 
 func (t Removal) releaseClaim(ctx context.Context, n *observation.Node, claim *corev1.PersistentVolumeClaim) error {
