@@ -49,7 +49,7 @@ func TestNew(t *testing.T) {
 	}{
 		"clusters by alias":  {older, []string{"connector-offsets Idle", "connector Settled", "workers Current"}, "create connector east->west.MirrorSourceConnector"},
 		"target and sources": {fmt.Sprintf(newer, ""), []string{"connector-offsets Idle", "connector Settled", "workers Current"}, "create NetworkPolicy my-mm2-mirrormaker2"},
-		"tls":                {fmt.Sprintf(newer, `, tls: {trustedCertificates: [{secretName: x, pattern: "*.crt"}]}`), []string{"connector-offsets Idle", "connector Settled", "workers Current"}, "Warning UnsupportedSecurity: cluster west has tls"},
+		"tls":                {fmt.Sprintf(newer, `, tls: {trustedCertificates: [{secretName: x, pattern: "*.crt"}]}`), []string{"connector-offsets Idle", "connector Settled", "workers Refused"}, "Warning UnsupportedSecurity: cluster west has tls"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, err := read(t, tc.input)
