@@ -77,15 +77,37 @@ func reads(f *Facts, condition func(c *Connector) (bool, string)) transitions.Ve
 	return transitions.If(condition(&c))
 }
 
-// asDeclared says that no command is due.
+// asDeclared says that no command is due, and that none is to have its effect yet: Connect publishes a state some time after it has confirmed
+// the command, and the spec may have gone back to the state that is still published.
 var asDeclared = guard{
-	Name: "as-declared", Doc: "Connect reports the connector as declared", Expected: "the connector as declared", Needs: []transitions.Need{NeedConnectors},
-	Evaluate: func(f *Facts, _ Data) transitions.Verdict {
+	Name: "as-declared", Doc: "Connect reports the connector as declared, and no request about its state is to have its effect yet", Expected: "the connector as declared", Needs: []transitions.Need{NeedConnectors},
+	Evaluate: func(f *Facts, d Data) transitions.Verdict {
 		return reads(f, func(c *Connector) (bool, string) {
-			due := f.due(c)
-			return due == None, saw(due, f.Failure)
+			if due := f.due(c); due != None {
+				return false, saw(due, f.Failure)
+			}
+			return f.shown(c, d), "Connect does not show yet that it was to " + string(d.Command) + " it"
 		})
 	},
+}
+
+// shown reports whether Connect shows the effect of the last command, or it has none to show. One that was to change the state, and may have
+// been executed, shows it within the time for which an uncertain one may still be executed.
+func (f *Facts) shown(c *Connector, d Data) bool {
+	paused := c.State == Paused || c.State == Stopped
+	var effect bool
+	switch d.Command {
+	case Stop:
+		effect = c.State == Stopped
+	case Pause:
+		effect = paused
+	case Resume:
+		effect = !paused
+	default:
+		return true
+	}
+	failed := d.Outcome == connectoroffsets.Refused || d.Outcome == connectoroffsets.NotExecuted
+	return effect || failed || !c.Exists || !f.Now.Before(f.Since.Add(settle))
 }
 
 // saw describes a connector for which a command is due.
@@ -133,11 +155,10 @@ func answered(name, doc string, restart bool, outcomes ...connectoroffsets.Answe
 // overtaken is a choice for a command that is not due any more while this process has not sent it: the spec was edited before it was sent,
 // or another process has sent it and did not record the answer. It may have been executed.
 var overtaken = &choice{
-	Guard: guard{Name: "another-due", Doc: "nothing is sent, and another request is due", Expected: "another request to be due", Needs: []transitions.Need{NeedConnectors}},
+	Guard: guard{Name: "not-due", Doc: "nothing is sent, and another request is due, or none", Expected: "the request not to be due", Needs: []transitions.Need{NeedConnectors}},
 	Pick: func(f *Facts, d Data) (transitions.Verdict, Data) {
 		verdict := reads(f, func(c *Connector) (bool, string) {
-			due := f.due(c)
-			return f.Answer.State == connectoroffsets.NoAnswer && due != None && due != d.Command, "the request is due, or was sent"
+			return f.Answer.State == connectoroffsets.NoAnswer && f.due(c) != d.Command, "the request is due, or was sent"
 		})
 		d.Outcome = connectoroffsets.Uncertain
 		return verdict, d
