@@ -36,16 +36,16 @@ type sent struct {
 	open bool
 	// done is when commands succeeded.
 	done map[string]time.Time
-	// failed is why the last command failed before, until it succeeds or another one is sent.
-	failed string
+	// failed is why commands failed, until they succeed.
+	failed map[string]string
 }
 
 // Lifecycle is the name under which all commands of an object are numbered.
 const Lifecycle = "commands"
 
 // Send sends the command, unless it has just succeeded, which done reports. It returns ErrWait while a command is under way. For a
-// command that failed it returns that error, also while the command is repeated, so that what is shown stays the same and the caller backs
-// off. That it succeeded is no evidence of its effect.
+// command that failed it returns that error, also while it or another one is under way, so that what is shown stays the same and the caller
+// backs off. That it succeeded is no evidence of its effect.
 func (s *Sender) Send(ctx context.Context, to Endpoint, command Command, now time.Time) (done bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -54,38 +54,35 @@ func (s *Sender) Send(ctx context.Context, to Endpoint, command Command, now tim
 	if o.open {
 		answer := s.System.Answer(to, o.last)
 		switch {
-		case answer.State == external.Pending && o.text == text && o.failed != "":
-			return false, o.failure()
+		case answer.State == external.Pending && o.failed[text] != "":
+			return false, o.failure(text)
 		case answer.State == external.Pending:
 			return false, fmt.Errorf("to %s: %w: the command to %s has not ended", text, lifecycle.ErrWait, o.text)
 		}
-		o.open, o.failed = false, ""
+		o.open = false
 		if answer.State == external.Done {
 			o.done[o.text] = now
-		} else if o.text == text {
-			o.failed = reason(answer)
-			return false, o.failure()
+			delete(o.failed, o.text)
+		} else if o.failed[o.text] = reason(answer); o.text == text {
+			return false, o.failure(text)
 		}
 	}
 	maps.DeleteFunc(o.done, func(_ string, at time.Time) bool { return now.Sub(at) >= repeat })
 	if _, recently := o.done[text]; recently {
 		return true, nil
 	}
-	if o.text != text {
-		o.failed = ""
-	}
 	o.number++
 	o.last, o.text, o.open = machines.RequestID{UID: string(to.UID), Lifecycle: Lifecycle, State: "sending", Sequence: o.number}, text, true
 	s.System.Write(ctx, to, o.last, command)
-	return false, o.failure()
+	return false, o.failure(text)
 }
 
-// failure is the error of the last command before it was repeated; nil if it did not fail.
-func (o *sent) failure() error {
-	if o.failed == "" {
+// failure is the error of a command before it was repeated; nil if it did not fail.
+func (o *sent) failure(text string) error {
+	if o.failed[text] == "" {
 		return nil
 	}
-	return fmt.Errorf("to %s: %s", o.text, o.failed)
+	return fmt.Errorf("to %s: %s", text, o.failed[text])
 }
 
 func (s *Sender) of(object types.UID) *sent {
@@ -93,7 +90,7 @@ func (s *Sender) of(object types.UID) *sent {
 		s.objects = map[types.UID]*sent{}
 	}
 	if s.objects[object] == nil {
-		s.objects[object] = &sent{done: map[string]time.Time{}}
+		s.objects[object] = &sent{done: map[string]time.Time{}, failed: map[string]string{}}
 	}
 	return s.objects[object]
 }
@@ -117,15 +114,15 @@ func (s *Sender) Clone() *Sender {
 	out := &Sender{System: s.System, objects: map[types.UID]*sent{}}
 	for uid, o := range s.objects {
 		c := *o
-		c.done = maps.Clone(o.done)
+		c.done, c.failed = maps.Clone(o.done), maps.Clone(o.failed)
 		out.objects[uid] = &c
 	}
 	return out
 }
 
-// Remembers returns what decides what is sent next for an object: the command without a processed answer, why the last one failed, and
-// which commands succeeded how long ago.
-func (s *Sender) Remembers(object types.UID, now time.Time) (open, failed string, done map[string]time.Duration) {
+// Remembers returns what decides what is sent next for an object: the command without a processed answer, why commands failed, and which
+// ones succeeded how long ago.
+func (s *Sender) Remembers(object types.UID, now time.Time) (open string, failed map[string]string, done map[string]time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.of(object)
@@ -138,7 +135,7 @@ func (s *Sender) Remembers(object types.UID, now time.Time) (open, failed string
 			done[text] = age
 		}
 	}
-	return open, o.failed, done
+	return open, maps.Clone(o.failed), done
 }
 
 // Drop forgets a deleted object.

@@ -65,7 +65,9 @@ func TestSenderSend(t *testing.T) {
 		{name: "one that fails", answer: external.Answer{State: external.Done}, command: fs("c"), want: []string{"create the filesystem c"}},
 		{name: "is an error as well", answer: refused, command: fs("c"), err: "ceph answered EPERM: no"},
 		{name: "which another command does not have", answer: refused, command: fs("d"), want: []string{"create the filesystem d"}},
-		{name: "and which it is not after that", answer: external.Answer{State: external.Done}, command: fs("c"), want: []string{"create the filesystem c"}},
+		{name: "stays while another one is under way", answer: external.Answer{State: external.Pending}, command: fs("c"), err: "create the filesystem c: ceph answered EPERM: no"},
+		{name: "which fails as well", answer: refused, command: fs("c"), err: "create the filesystem c: ceph answered EPERM: no", want: []string{"create the filesystem c"}},
+		{name: "and keeps its own error meanwhile", answer: external.Answer{State: external.Pending}, command: fs("d"), err: "create the filesystem d: ceph answered EPERM: no"},
 		{name: "it succeeds", answer: external.Answer{State: external.Done}, command: fs("c"), done: true},
 		{name: "one that had no effect is repeated", after: 10 * time.Second, answer: external.Answer{State: external.Done}, command: fs("a"), want: []string{"create the filesystem a"}},
 	} {

@@ -70,7 +70,7 @@ func (w *World) AppendCanonical(dst []byte, at *explore.Scenario) []byte {
 	w.advance(at.Now())
 	w.ceph.Do(func(c *simulated.Cluster) { dst = c.AppendCanonical(dst) })
 	open, failed, done := w.sender.Remembers(objectUID, at.Now())
-	dst = fmt.Appendf(dst, "%s %s %s %v %s %s", open, failed, w.answer.State, done, w.next, w.harm)
+	dst = fmt.Appendf(dst, "%s %v %s %v %s %s", open, failed, w.answer.State, done, w.next, w.harm)
 	for _, fault := range slices.Sorted(maps.Keys(w.since)) {
 		dst = append(append(dst, fault...), at.Age(w.since[fault]))
 	}
