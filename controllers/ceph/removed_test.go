@@ -11,6 +11,7 @@ import (
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/cephtest"
+	"github.com/detent-dev/detent/controllers/ceph/record"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -112,6 +113,29 @@ func TestKindGoesOnWithoutTheOSDThatItAwaits(t *testing.T) {
 	})
 	r.until("the rest", 10*time.Minute, func() bool { return cmp.Equal(allOn("18"), r.versions()) })
 	r.clean()
+}
+
+// TestKindKeepsTheDataOfAnOSDThatIsAddedAgain does not permit to make the data of an OSD again that had served, was removed from Ceph, and was
+// added again with its UUID. One whose storage was found empty has none.
+func TestKindKeepsTheDataOfAnOSDThatIsAddedAgain(t *testing.T) {
+	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "3"}
+	c := cluster("ceph:16")
+	c.Spec.Storage.VolumeClaims[0].Count = 3
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	slot := r.record().Daemons[osd.String()].Slot
+	uuid := r.record().OSDs[slot]
+	r.kill(osd, "")
+	r.until("that it is down", time.Minute, func() bool { return r.condition(lifecycle.Ready) == "False" })
+	r.ceph.Do(func(c *simulated.Cluster) { r.run(c, "osd", "purge", osd.ID, "--yes-i-really-mean-it") })
+	r.until("the removal", 5*time.Minute, func() bool { return r.warning("OSDRemoved") != "" })
+	r.world.Broken = nil
+	r.ceph.Do(func(c *simulated.Cluster) { r.run(c, "osd", "new", uuid, "-i", "-") })
+	r.until("the OSD", time.Minute, func() bool { return r.record().Daemons[osd.String()].Slot == slot })
+	if got := r.record().Daemons[osd.String()].Format; got != record.FormatDone {
+		t.Errorf("its data may be made again: %s", got)
+	}
+	r.until("the rest", 5*time.Minute, r.settled("16"))
 }
 
 // TestKindNamesAnOSDThatWasDeadBefore asks for an upgrade while an OSD is dead. The data was restored elsewhere, and Ceph is whole: nothing

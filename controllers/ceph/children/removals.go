@@ -22,7 +22,7 @@ func (t *scope) removals(next *record.Record) {
 		one := next.Daemons[name.String()]
 		switch gone := facts.Gone(t.snapshot, name); {
 		case facts.Removed(t.snapshot, name):
-			next.Removed = put(next.Removed, one.Slot, record.Removed{OSD: name.String(), Empty: facts.Empty(t.snapshot, name)})
+			next.Removed = put(next.Removed, one.Slot, record.Removed{OSD: name.String(), Empty: facts.Empty(t.snapshot, name), Served: one.Format == record.FormatDone})
 			delete(next.Daemons, name.String())
 			continue
 		case gone == transitions.Yes && one.Absent.IsZero():
@@ -43,8 +43,8 @@ func (t *scope) reuse(next *record.Record) error {
 		return nil
 	}
 	for _, slot := range slices.Sorted(maps.Keys(t.snapshot.Record.Removed)) {
-		if m, known := observation.Known(t.snapshot.Cluster); known && slices.ContainsFunc(m.OSDs.OSDs, func(o ceph.OSD) bool { return o.UUID == next.OSDs[slot] }) {
-			delete(next.Removed, slot)
+		if osd, added := t.added(next.OSDs[slot]); added {
+			t.addAgain(next, slot, osd)
 			continue
 		}
 		if !facts.Reuse(t.cluster, t.snapshot, slot) || t.snapshot.Left(next.Removed[slot].Name()) {
@@ -58,6 +58,31 @@ func (t *scope) reuse(next *record.Record) error {
 		delete(next.Removed, slot)
 	}
 	return nil
+}
+
+// added returns the OSD that the map has with the UUID, and false if it has none.
+func (t *scope) added(uuid string) (ceph.Daemon, bool) {
+	m, known := observation.Known(t.snapshot.Cluster)
+	at := slices.IndexFunc(m.OSDs.OSDs, func(o ceph.OSD) bool { return o.UUID == uuid })
+	if !known || at < 0 {
+		return ceph.Daemon{}, false
+	}
+	return m.OSDs.OSDs[at].Daemon(), true
+}
+
+// addAgain records an OSD that was added to Ceph again. If it had served, its data exists, and is not made again. It waits for a number that
+// another one of the removed OSDs had, until nothing is left of that.
+func (t *scope) addAgain(next *record.Record, slot string, osd ceph.Daemon) {
+	before := next.Removed[slot]
+	if _, taken := next.Daemons[osd.String()]; taken || before.OSD != osd.String() && t.snapshot.Left(osd) {
+		return
+	}
+	one := record.Daemon{Slot: slot, Format: record.FormatAllowed}
+	if before.Served && !before.Empty {
+		one.Format = record.FormatDone
+	}
+	next.Daemons = put(next.Daemons, osd.String(), one)
+	delete(next.Removed, slot)
 }
 
 // clear deletes the Deployments of OSDs that were removed from Ceph, and of monitors whose host is gone and that were moved to another one,

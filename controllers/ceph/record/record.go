@@ -79,6 +79,8 @@ type Removed struct {
 	OSD string `json:"osd"`
 	// Empty means that its storage was found empty before that.
 	Empty bool `json:"empty,omitempty"`
+	// Served means that it had served, so that its storage has its data unless that was found empty.
+	Served bool `json:"served,omitempty"`
 }
 
 // Name returns the name of the OSD.
