@@ -33,8 +33,10 @@ func opaque(text string) *kafkav1beta2.Opaque {
 // refusals are edits after which the spec cannot be applied, because it has no login that could be rendered.
 func refusals() map[string]func(m *kafkav1beta2.KafkaMirrorMaker2) {
 	return map[string]func(m *kafkav1beta2.KafkaMirrorMaker2){
-		"tls":                    func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Clusters[0].TLS = opaque(`{}`) },
-		"unknown authentication": func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Clusters[0].Authentication = opaque(`{"type":"scram"}`) },
+		"tls": func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Clusters[0].TLS = opaque(`{}`) },
+		"unknown authentication": func(m *kafkav1beta2.KafkaMirrorMaker2) {
+			m.Spec.Clusters[0].Authentication = opaque(`{"type":"scram"}`)
+		},
 	}
 }
 

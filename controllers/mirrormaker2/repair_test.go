@@ -40,6 +40,51 @@ func (r *rig) lose() {
 	}
 }
 
+// TestKindRepairsWhileTheSpecIsRefused checks that lost objects of a resource whose spec is refused are created again as they last ran, also by
+// an operator that has just started, and that no other change of that spec is carried out with them.
+func TestKindRepairsWhileTheSpecIsRefused(t *testing.T) {
+	for name, refuse := range refusals() {
+		t.Run(name, func(t *testing.T) {
+			r := authenticated(t)
+			before := r.entries()
+			config := r.configMap("my-mm2-mirrormaker2-config")
+			r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) {
+				refuse(m)
+				m.Spec.Version, m.Spec.Replicas = "4.1.1", new(int32(1))
+			})
+			r.until("the warning", func() bool { return r.warning("UnsupportedSecurity") != "" })
+			r.lose()
+			r.must(r.server.Remove(config))
+			r.start()
+			r.until("that the workers run again", func() bool { return len(r.workers()) == 2 })
+			for range 20 {
+				r.step()
+			}
+			if diff := cmp.Diff(before, r.entries()); diff != "" {
+				t.Errorf("entries (-before +after the loss): %s", diff)
+			}
+			if diff := cmp.Diff(config.Data, r.configMap("my-mm2-mirrormaker2-config").Data); diff != "" {
+				t.Errorf("configuration (-before +after the loss): %s", diff)
+			}
+			if !slices.Contains(r.apiWrites, "create *v1.Service my-mm2-mirrormaker2-api") || len(r.writes) > 0 {
+				t.Errorf("sent %v; the Service is lost, or connectors were changed", r.writes)
+			}
+		})
+	}
+}
+
+// entries returns the entries of the pod set.
+func (r *rig) entries() []string {
+	r.t.Helper()
+	set := &corev1beta2.StrimziPodSet{}
+	r.must(r.client.Get(r.t.Context(), client.ObjectKey{Namespace: "default", Name: "my-mm2-mirrormaker2"}, set))
+	var out []string
+	for i := range set.Spec.Pods {
+		out = append(out, string(set.Spec.Pods[i].Raw))
+	}
+	return out
+}
+
 // TestKindWaitsForTheDisruptionBudget checks that a ready worker is replaced only while the disruption budget permits its eviction.
 func TestKindWaitsForTheDisruptionBudget(t *testing.T) {
 	r := newRig(t)

@@ -31,7 +31,8 @@ type Reconciler struct {
 type resource = kafkav1beta2.KafkaMirrorMaker2
 
 // Apply applies the objects of the workers, and removes what is left of requests that were withdrawn. The entries of running workers stay:
-// only their replacement changes them.
+// only their replacement changes them. While the spec is refused, the objects are those of the spec that was applied last, so that what is lost
+// returns as it was.
 func (r *Reconciler) Apply(ctx context.Context, m *resource, v *observation.Snapshot, write lifecycle.Writer) error {
 	if err := r.processes(ctx, m, v, write); err != nil {
 		return err
@@ -39,9 +40,30 @@ func (r *Reconciler) Apply(ctx context.Context, m *resource, v *observation.Snap
 	if err := r.forget(ctx, m, v); err != nil {
 		return err
 	}
-	if v.Rendered.Problem != nil {
+	if v.Rendered.Problem == nil {
+		record, err := v.Rendered.Applied()
+		if err != nil {
+			return err
+		}
+		if err := write.Apply(ctx, record); err != nil {
+			return err
+		}
+		return r.workers(ctx, m, v, write)
+	}
+	if v.Applied == nil {
 		return nil
 	}
+	rendered, err := render.Restore(m.Namespace, m.Name, v.Applied)
+	if err != nil {
+		return err
+	}
+	restored := *v
+	restored.Rendered = rendered
+	return r.workers(ctx, m, &restored, write)
+}
+
+// workers applies the objects of the workers as they are rendered.
+func (r *Reconciler) workers(ctx context.Context, m *resource, v *observation.Snapshot, write lifecycle.Writer) error {
 	for _, o := range v.Rendered.Objects() {
 		if err := write.Apply(ctx, o); err != nil {
 			return err

@@ -101,6 +101,8 @@ func (c *Collector) objects(ctx context.Context, m *kafkav1beta2.KafkaMirrorMake
 		switch one := &maps.Items[i]; one.Name {
 		case render.ConfigName(m.Name):
 			v.Config = one
+		case render.AppliedName(m.Name):
+			v.Applied = one
 		case render.ProcessesName(m.Name):
 			v.Recorded = one
 		case keep.RequestName(m.Name):

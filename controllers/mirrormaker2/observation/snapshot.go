@@ -34,6 +34,8 @@ type Snapshot struct {
 	Pods []*corev1.Pod
 	// Config is the ConfigMap of the workers; nil if there is none.
 	Config *corev1.ConfigMap
+	// Applied is the record of what the objects of the workers were rendered from; nil if there is none.
+	Applied *corev1.ConfigMap
 	// Processes that may run tasks, Recorded is their ConfigMap; nil if there is none.
 	Processes []Process
 	Recorded  *corev1.ConfigMap

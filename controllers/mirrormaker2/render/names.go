@@ -20,6 +20,9 @@ func APIName(resource string) string { return Name(resource) + "-api" }
 // ConfigName is the name of the ConfigMap with the configuration of the workers.
 func ConfigName(resource string) string { return Name(resource) + "-config" }
 
+// AppliedName is the name of the ConfigMap that records what the objects of the workers were rendered from.
+func AppliedName(resource string) string { return Name(resource) + "-applied" }
+
 // ProcessesName is the name of the ConfigMap that records the worker processes.
 func ProcessesName(resource string) string { return Name(resource) + "-processes" }
 
