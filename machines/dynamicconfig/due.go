@@ -16,13 +16,30 @@ type changes struct {
 	remove []string
 	// overrides are declared configurations of which a broker has a value of its own that differs.
 	overrides map[int32][]string
+	// steps are new values of a broker's own for sizes of thread pools: it does not take at once what applies without its own value.
+	steps map[int32]map[string]string
 	// dynamic are the configurations whose dynamic value is Detent's: now, or once the changes are made. Sorted.
 	dynamic []string
 	// next are changes of sizes of thread pools that every broker reports to have begun. Sorted.
 	next []string
 }
 
-func (c *changes) none() bool { return len(c.set)+len(c.remove)+len(c.overrides) == 0 }
+func (c *changes) none() bool { return len(c.set)+len(c.remove) == 0 && c.onlyOwn() == nil }
+
+// onlyOwn returns the brokers whose own values are to be changed, sorted; nil if the values of all brokers are to be changed, too.
+func (c *changes) onlyOwn() []int32 {
+	if len(c.set)+len(c.remove) > 0 {
+		return nil
+	}
+	return c.brokers()
+}
+
+// brokers returns the brokers whose own values are to be changed, sorted.
+func (c *changes) brokers() []int32 {
+	ids := slices.AppendSeq(slices.Collect(maps.Keys(c.overrides)), maps.Keys(c.steps))
+	slices.Sort(ids)
+	return slices.Compact(ids)
+}
 
 // first describes one change.
 func (c *changes) first() string {
@@ -32,8 +49,9 @@ func (c *changes) first() string {
 	for _, name := range c.remove {
 		return "the dynamic value of " + name + " is not needed any more"
 	}
-	for _, id := range slices.Sorted(maps.Keys(c.overrides)) {
-		return fmt.Sprintf("broker %d has a value of its own for %s", id, c.overrides[id][0])
+	for _, id := range c.brokers() {
+		names := slices.Sorted(maps.Keys(c.steps[id]))
+		return fmt.Sprintf("broker %d has a value of its own for %s", id, append(names, c.overrides[id]...)[0])
 	}
 	return ""
 }
@@ -44,8 +62,8 @@ func (c *changes) alterations() []kafka.Alteration {
 	if len(c.set)+len(c.remove) > 0 {
 		out = append(out, kafka.Alteration{Set: c.set, Delete: c.remove})
 	}
-	for _, id := range slices.Sorted(maps.Keys(c.overrides)) {
-		out = append(out, kafka.Alteration{Broker: &id, Delete: c.overrides[id]})
+	for _, id := range c.brokers() {
+		out = append(out, kafka.Alteration{Broker: &id, Set: c.steps[id], Delete: c.overrides[id]})
 	}
 	return out
 }
@@ -56,7 +74,7 @@ func (f *Facts) due() (changes, bool) {
 	if !known {
 		return changes{}, false
 	}
-	c := changes{set: map[string]string{}, overrides: map[int32][]string{}}
+	c := changes{set: map[string]string{}, overrides: map[int32][]string{}, steps: map[int32]map[string]string{}}
 	ids := slices.Sorted(maps.Keys(reported))
 	silent := slices.ContainsFunc(f.Brokers, func(b Broker) bool { _, answered := reported[b.ID]; return !answered })
 	for _, name := range f.names(reported) {
@@ -133,9 +151,41 @@ func (f *Facts) compare(c *changes, name string, ids []int32, reported map[int32
 	}
 	for _, id := range ids {
 		if own := reported[id][name].Broker; own != nil && *own != value {
-			c.overrides[id] = append(c.overrides[id], name)
+			c.override(id, name, reported[id][name])
 		}
 	}
+}
+
+// override deletes a value of a broker's own. The size of a thread pool is first set to a value from which Kafka takes the one that then
+// applies.
+func (c *changes) override(id int32, name string, s kafka.Setting) {
+	if kafka.Pooled(name) {
+		c.next = append(c.next, name)
+		if step := kafka.Step(name, *s.Broker, c.withoutOwn(name, s)); step != c.withoutOwn(name, s) {
+			if c.steps[id] == nil {
+				c.steps[id] = map[string]string{}
+			}
+			c.steps[id][name] = step
+			return
+		}
+	}
+	c.overrides[id] = append(c.overrides[id], name)
+}
+
+// withoutOwn returns the value that a broker uses without a value of its own, once those of all brokers are changed; empty if it is not
+// known.
+func (c *changes) withoutOwn(name string, s kafka.Setting) string {
+	if value, changes := c.set[name]; changes {
+		return value
+	}
+	next := cmp.Or(s.Static, s.Default)
+	if s.Cluster != nil && !slices.Contains(c.remove, name) {
+		next = s.Cluster
+	}
+	if next == nil {
+		return ""
+	}
+	return *next
 }
 
 // change adds what is done with the value of all brokers: it is set to the next step towards the wanted one while it is needed, and also

@@ -97,6 +97,19 @@ var refused = guard{
 	},
 }
 
+// ownOnly tells values that a user set on single brokers from declared ones: no process is started with them, so that Kafka's refusal
+// to change them opposes no restart.
+var ownOnly = guard{
+	Name: "own-values-only", Doc: "nothing is to be altered but values of single brokers", Expected: "a request for single brokers", Needs: settings(),
+	Evaluate: func(f *Facts, _ struct{}) transitions.Verdict {
+		due, known := f.due()
+		if !known {
+			return f.Settings.Gap()
+		}
+		return transitions.If(due.onlyOwn() != nil, "a value of all brokers is to be altered")
+	},
+}
+
 // between is the time between two steps of the size of a thread pool. The brokers have reported the first one by then.
 const between = 5 * time.Second
 

@@ -73,6 +73,7 @@ func Definition() machines.Definition[Facts, struct{}, Effect] {
 			{Event: "recorded", From: Remembering, To: Altering, When: all(due, recorded), Awaited: true, Doc: "the record names what is about to be altered"},
 
 			{Event: "altered", From: Altering, To: Settled, When: all(asDeclared, answered), Awaited: true, Outranks: true, Doc: "every broker reports the declared values"},
+			{Event: "own-value-refused", From: Altering, To: AwaitingRetry, When: all(refused, ownOnly), Outranks: true, Doc: "Kafka refused to change the value of a single broker, with which no process is started"},
 			{Event: "refused", From: Altering, To: Refusing, When: refused, EvenIfUnknown: true, Outranks: true, Doc: "Kafka refused a value"},
 			{Event: "step-taken", From: Altering, To: Remembering, When: stepped, Outranks: true, Doc: "Kafka changes the size of a thread pool at most to the double or the half: the next step is due"},
 			{Event: "failed", From: Altering, To: AwaitingRetry, When: failed, EvenIfUnknown: true, Doc: "the outcome is not known, or the values have not changed"},

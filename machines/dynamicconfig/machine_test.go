@@ -97,6 +97,16 @@ func spare() facts {
 	return recorded(declared(setting("zstd", "zstd", ""), setting("zstd", "zstd", "")))
 }
 
+// ownThreads is a broker that was started with the declared 8 threads and has a value of its own.
+func ownThreads(own string) facts {
+	f := threads("8", "8", "")
+	reported, _ := f.Settings.Get()
+	s := reported[0][pool]
+	s.Broker = &own
+	reported[0][pool] = s
+	return f
+}
+
 // threads is a broker with sizes of a thread pool: the declared one, the one that it was started with, and the dynamic one.
 func threads(wanted, static, cluster string) facts {
 	return changed(declared(setting("", "", "")), func(f *facts) {
@@ -187,6 +197,10 @@ func rows() []row {
 		altering("threads are doubled again", threads("32", "8", "16"), waits(alters(kafka.Alteration{Set: map[string]string{pool: "32"}})...)),
 		altering("threads are halved", threads("2", "2", "8"), waits(alters(kafka.Alteration{Set: map[string]string{pool: "4"}})...)),
 		altering("threads are halved, and the dynamic value is not needed any more", threads("2", "2", "4"), waits(alters(kafka.Alteration{Delete: []string{pool}})...)),
+		altering("a broker's own threads are halved before its value is deleted", ownThreads("32"), waits(alters(kafka.Alteration{Broker: new(int32(0)), Set: map[string]string{pool: "16"}})...)),
+		altering("a broker's own threads are near enough to delete its value", ownThreads("16"), waits(alters(kafka.Alteration{Broker: new(int32(0)), Delete: []string{pool}})...)),
+		altering("a broker's own threads were halved", entered(answer(ownThreads("16"), kafkaversion.Done), 5*time.Second), want{Event: "step-taken", To: dynamicconfig.Remembering}),
+		altering("Kafka refuses to change a broker's own value", answer(ownThreads("32"), kafkaversion.Refused), want{Event: "own-value-refused", To: dynamicconfig.AwaitingRetry}),
 		altering("the first step is confirmed and shown", entered(answer(threads("32", "8", "16"), kafkaversion.Done), 5*time.Second), want{Event: "step-taken", To: dynamicconfig.Remembering}),
 		altering("a step is confirmed just now", entered(answer(threads("32", "8", "16"), kafkaversion.Done), 4*time.Second), waits()),
 		altering("a step is confirmed and not shown", entered(answer(threads("32", "8", ""), kafkaversion.Done), 14*time.Second), waits()),

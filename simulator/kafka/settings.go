@@ -3,6 +3,7 @@ package kafka
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,20 +98,23 @@ func (c *Cluster) Alter(via int32, a client.Alteration) error {
 			return ErrNoAnswer
 		}
 		for name, value := range a.Set {
-			why := invalid(name, value)
-			if why == "" {
-				why = c.tooFar(n, name, value)
-			}
-			if why != "" {
+			if why := invalid(name, value); why != "" {
 				return refused(client.CodeInvalidRequest, why)
 			}
 		}
-		c.alter(of, a)
+		next := c.altered(of, a)
+		for _, name := range slices.Concat(slices.Sorted(maps.Keys(a.Set)), a.Delete) {
+			if why := tooFar(name, inUse(n, c.Dynamic, name), inUse(n, next, name)); why != "" {
+				return refused(client.CodeInvalidRequest, why)
+			}
+		}
+		c.Dynamic = next
 		return nil
 	})
 }
 
-func (c *Cluster) alter(of int32, a client.Alteration) {
+// altered returns the dynamic values after an alteration.
+func (c *Cluster) altered(of int32, a client.Alteration) []DynamicValue {
 	next := slices.DeleteFunc(slices.Clone(c.Dynamic), func(v DynamicValue) bool {
 		_, set := a.Set[v.Name]
 		return v.Broker == of && (set || slices.Contains(a.Delete, v.Name))
@@ -121,7 +125,7 @@ func (c *Cluster) alter(of int32, a client.Alteration) {
 	slices.SortFunc(next, func(a, b DynamicValue) int {
 		return cmp.Or(cmp.Compare(a.Broker, b.Broker), strings.Compare(a.Name, b.Name))
 	})
-	c.Dynamic = next
+	return next
 }
 
 // invalid says why Kafka refuses a value; empty if it accepts it. The model checks types by the default of the configuration.
@@ -141,8 +145,8 @@ func invalid(name, value string) string {
 	return ""
 }
 
-// tooFar says why the broker refuses to change the size of a thread pool; empty if it accepts it.
-func (c *Cluster) tooFar(n *Node, name, value string) string {
+// inUse returns the value of a configuration that the broker uses with these dynamic values.
+func inUse(n *Node, dynamic []DynamicValue, name string) string {
 	current := ""
 	for _, values := range [][]ConfigValue{defaults, n.Static} {
 		for _, v := range values {
@@ -151,11 +155,16 @@ func (c *Cluster) tooFar(n *Node, name, value string) string {
 			}
 		}
 	}
-	for _, v := range c.Dynamic { // those of all brokers come first
+	for _, v := range dynamic { // those of all brokers come first
 		if v.Name == name && (v.Broker == None || v.Broker == n.ID) {
 			current = v.Value
 		}
 	}
+	return current
+}
+
+// tooFar says why a broker refuses to change the size of a thread pool, also by the deletion of a value; empty if it accepts it.
+func tooFar(name, current, value string) string {
 	step := client.Step(name, current, value)
 	if step == value {
 		return ""

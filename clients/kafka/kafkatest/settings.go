@@ -80,11 +80,25 @@ func resizing(row func(text string, b Behaviour) Behaviour) []Behaviour {
 	threads := func(altered string) kafka.Setting {
 		return kafka.Setting{Cluster: &altered, Static: new("2"), Default: new("8")}
 	}
+	own := func(altered string) kafka.Setting {
+		return kafka.Setting{Broker: &altered, Static: new("2"), Default: new("8")}
+	}
+	one := func(set map[string]string, taken ...string) Step {
+		return Alter(kafka.Alteration{Broker: new(int32(1)), Set: set, Delete: taken})
+	}
 	return []Behaviour{
 		row("the size of a thread pool is at most doubled", Behaviour{
 			Given: []Step{HasSetting(1, pool, kafka.Setting{Static: new("2"), Default: new("8")})}, When: size("5"),
 			Want: Want{Code: kafka.CodeInvalidRequest, Says: []string{pool + "=5", "value should not be greater than double the current value 2"}},
 			Then: []Step{size("4"), HasSetting(1, pool, threads("4")), HasSetting(2, pool, threads("4")), HasSetting(3, pool, threads("4")), size("8"), HasSetting(3, pool, threads("8"))},
+		}),
+		row("the size of a thread pool is at least halved when a value of one broker is deleted", Behaviour{
+			Given: []Step{one(map[string]string{pool: "4"}), HasSetting(1, pool, own("4")), one(map[string]string{pool: "8"}), HasSetting(1, pool, own("8"))},
+			When:  one(nil, pool), Want: Want{Code: kafka.CodeInvalidRequest, Says: []string{"value should be at least half the current value 8"}},
+			Then: []Step{
+				one(map[string]string{pool: "4"}), HasSetting(1, pool, own("4")), one(nil, pool),
+				HasSetting(1, pool, kafka.Setting{Static: new("2"), Default: new("8")}),
+			},
 		}),
 		row("the size of a thread pool is at least halved", Behaviour{
 			Given: []Step{size("4"), HasSetting(1, pool, threads("4")), HasSetting(2, pool, threads("4")), HasSetting(3, pool, threads("4"))}, When: size("1"),
