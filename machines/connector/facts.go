@@ -97,14 +97,19 @@ type Effect struct {
 // a new configuration does not run. While the spec is refused, it keeps the configuration that Connect has.
 func (f *Facts) due(c *Connector) Command {
 	switch {
-	case !f.Declared && c.Exists:
+	case f.Declared && c.Exists:
+		return f.differs(c)
+	case c.Exists:
 		return Delete
-	case !f.Declared:
-		return None
-	case !c.Exists && f.Refused:
-		return None
-	case !c.Exists:
+	case f.Declared && !f.Refused:
 		return Create
+	}
+	return None
+}
+
+// differs returns the command for a declared connector that exists.
+func (f *Facts) differs(c *Connector) Command {
+	switch {
 	case f.State == Stopped && c.State != Stopped:
 		return Stop
 	case c.Config != f.Config && !f.Refused:
