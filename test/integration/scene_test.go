@@ -214,20 +214,6 @@ func (s *scene) strayed() []string {
 	return out
 }
 
-// expiring are the objects with a deadline that passes now or soon, which causes a write without a change from outside.
-func (s *scene) expiring() []string {
-	GinkgoHelper()
-	var out []string
-	for name, o := range s.all() {
-		for _, l := range o.LifecycleStatus().Lifecycles {
-			if l.Deadline != nil && time.Until(l.Deadline.Time) > -2*silentFor && time.Until(l.Deadline.Time) < 3*silentFor {
-				out = append(out, name)
-			}
-		}
-	}
-	return out
-}
-
 func (s *scene) settle() {
 	GinkgoHelper()
 	settle(s.namespace)
