@@ -63,7 +63,7 @@ func TestMakeOfOtherChangesThanVersions(t *testing.T) {
 				k.Spec.Kafka.Config["log.retention.hours"] = apiextensionsv1.JSON{Raw: []byte("48")}
 				k.Generation++
 			},
-			want:   []string{"create ConfigMap/my-cluster-dynamic-configuration"},
+			want:   []string{"create ConfigMap/my-cluster-dynamic-configuration", "alter-config log.retention.ms"},
 			result: plan.Rests,
 		},
 		"a property of Kafka: every node is restarted, the version stays": {

@@ -26,12 +26,13 @@ import (
 // System is Kafka as a system of effects.
 const System plan.System = "kafka"
 
-// Verbs of effects on Kafka. Their targets are feature=level, the id of a broker, and a partition.
+// Verbs of effects on Kafka. Their targets are feature=level, the id of a broker, a partition, and a property.
 const (
 	VerbUpdateFeatures = "update-features"
 	VerbUnregister     = "unregister-broker"
 	VerbCordon         = "cordon"
 	VerbUncordon       = "uncordon"
+	VerbAlterConfig    = "alter-config"
 	VerbReassign       = "reassign"
 )
 
@@ -116,6 +117,24 @@ func (t *recorded) Reassign(ctx context.Context, moves []kafkaclient.Move) error
 			words = "cancel the move of " + name
 		}
 		t.done(VerbReassign, name, words)
+	}
+	return err
+}
+
+// Alter implements kafkaclient.Writer. Values may be secret and are not shown.
+func (t *recorded) Alter(ctx context.Context, alterations []kafkaclient.Alteration) error {
+	err := t.Client.Alter(ctx, alterations)
+	for _, a := range alterations {
+		of := "all brokers"
+		if a.Broker != nil {
+			of = fmt.Sprintf("broker %d", *a.Broker)
+		}
+		for _, name := range sortedKeys(a.Set) {
+			t.done(VerbAlterConfig, name, "set "+name+" of "+of)
+		}
+		for _, name := range a.Delete {
+			t.done(VerbAlterConfig, name, "delete the dynamic value of "+name+" of "+of)
+		}
 	}
 	return err
 }
