@@ -86,6 +86,8 @@ func (b *background) look(ctx context.Context) error {
 	for _, pool := range b.snapshot.Objects.Pools {
 		in.Pools = append(in.Pools, render.Pool{Name: pool.Name, Spec: pool.Spec})
 	}
+	in.Pools = append(in.Pools, b.deletedPools()...)
+	slices.SortFunc(in.Pools, func(a, b render.Pool) int { return strings.Compare(a.Name, b.Name) })
 	for i := range b.snapshot.Nodes {
 		n := &b.snapshot.Nodes[i]
 		in.Nodes = append(in.Nodes, render.Node{ID: n.ID, Pool: n.Pool, Pod: n.PodName, Controller: n.Roles.Controller, Broker: n.Roles.Broker, Runs: true})
@@ -97,8 +99,8 @@ func (b *background) look(ctx context.Context) error {
 // processOf returns the process of the node: the one in its pod, or the one whose data is on its disks. It returns nil if the node
 // has never run. It also adds what is missing of the pod and its claims to the store.
 func (b *background) processOf(n *observation.Node) (*process, error) {
-	if b.snapshot.Pool(n.Pool) == nil {
-		return nil, nil //nolint:nilnil // a node of a deleted pool has no spec to render it from
+	if b.snapshot.Pool(n.Pool) == nil && !b.ranDeleted(n) {
+		return nil, nil //nolint:nilnil // nothing is left to render the node from
 	}
 	p := &process{id: n.ID, version: b.versionOf(n), at: b.env.Begin.Add(-plan.Usual)}
 	pod := b.podOf(n)

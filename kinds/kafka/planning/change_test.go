@@ -263,3 +263,49 @@ func TestPlanWritesHoldTheFinalContent(t *testing.T) {
 		t.Error("the record of node 0 is not among the writes")
 	}
 }
+
+// TestMakeOfADeletedPool plans a cluster whose input lacks a pool with a broker. The broker runs with its data, so that the plan says whether it
+// is removed, and not that it has lost its storage.
+func TestMakeOfADeletedPool(t *testing.T) {
+	const extra = `
+---
+apiVersion: kafka.strimzi.io/v1
+kind: KafkaNodePool
+metadata: {name: extra, namespace: default, labels: {strimzi.io/cluster: my-cluster}}
+spec: {replicas: 1, roles: [broker], storage: {type: jbod, volumes: [{id: 0, type: persistent-claim, size: 1Gi}]}}
+`
+	for name, tc := range map[string]struct {
+		world  func(*KafkaWorld)
+		want   []string
+		result plan.Result
+	}{
+		"its broker is empty": {
+			world: func(*KafkaWorld) {},
+			want: []string{
+				"update ConfigMap/my-cluster-extra-0-record", "update StrimziPodSet/my-cluster-extra", "delete Pod/my-cluster-extra-0", "unregister-broker 0",
+				"update PersistentVolumeClaim/data-0-my-cluster-extra-0", "delete ConfigMap/my-cluster-extra-0", "delete ConfigMap/my-cluster-extra-0-record",
+				"update PodDisruptionBudget/my-cluster-kafka", "delete StrimziPodSet/my-cluster-extra",
+			},
+			result: plan.Rests,
+		},
+		"its broker holds a replica": {
+			world:  func(k *KafkaWorld) { k.Replicas = map[string]int32{"0": 2} },
+			want:   []string{"update ConfigMap/my-cluster-extra-0-record"},
+			result: plan.Stalls,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newCluster(t, known+extra)
+			l.want("4.2.0", "")
+			if p := l.live(); p.Result != plan.Rests {
+				t.Fatalf("the cluster does not come to rest:\n%s", p.Text(plan.TextOptions{}))
+			}
+			l.drop("KafkaNodePool", "extra")
+			l.world(tc.world)
+			p := l.live()
+			if diff := cmp.Diff(tc.want, does(p)); diff != "" || p.Result != tc.result {
+				t.Errorf("result %s, effects (-want +got):\n%s\n%s", p.Result, diff, p.Text(plan.TextOptions{}))
+			}
+		})
+	}
+}
