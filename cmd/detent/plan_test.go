@@ -21,6 +21,7 @@ func invoke(args ...string) (out, errs string, code int) {
 	return o.String(), e.String(), code
 }
 
+//test:norace
 func TestPlanCommand(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	broken := filepath.Join(t.TempDir(), "broken.yaml")
@@ -84,6 +85,7 @@ func TestPlanCommandWritesJSON(t *testing.T) {
 	}
 }
 
+//test:norace
 func TestPlanCommandReadsSeveralFiles(t *testing.T) {
 	content, err := os.ReadFile(situations + "update-refused.yaml")
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/detent-dev/detent/machines/verification"
 )
 
+//test:norace
 func TestVerifyCommand(t *testing.T) {
 	cases := map[string]struct {
 		args []string

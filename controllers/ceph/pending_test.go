@@ -31,6 +31,8 @@ func requests(t cephclient.Type, memory string) func(*cephv1.Cluster) {
 
 // TestKindCorrectsAPodThatDoesNotStart replaces the daemon whose pod does not start once the spec wants another pod: nothing else changes its
 // Deployment.
+//
+//test:norace
 func TestKindCorrectsAPodThatDoesNotStart(t *testing.T) {
 	both := func(changes ...func(*cephv1.Cluster)) func(*cephv1.Cluster) {
 		return func(c *cephv1.Cluster) {

@@ -15,6 +15,8 @@ import (
 )
 
 // TestKindCorrectsALaunch launches the monitors as the spec wants them now while none has ever served: without them nothing else decides.
+//
+//test:norace
 func TestKindCorrectsALaunch(t *testing.T) {
 	image := func(name string) func(*cephv1.Cluster) {
 		return func(c *cephv1.Cluster) { c.Spec.CephVersion = &cephv1.CephVersion{Image: name} }
@@ -61,6 +63,8 @@ func TestKindCorrectsALaunch(t *testing.T) {
 }
 
 // TestKindShowsWhyALaunchIsNotCorrected shows what is wrong with the corrected spec, and changes no monitor until it is permitted.
+//
+//test:norace
 func TestKindShowsWhyALaunchIsNotCorrected(t *testing.T) {
 	r := newRig(t, cluster("ceph:16"))
 	r.world.Broken = func(_ cephclient.Daemon, image string) bool { return strings.HasPrefix(image, "ceph:16@") }

@@ -19,6 +19,8 @@ import (
 )
 
 // TestKindGoesOnWithoutARemovedOSD removes an OSD from Ceph that died in the middle of an upgrade, as the reason of the Hold says.
+//
+//test:norace
 func TestKindGoesOnWithoutARemovedOSD(t *testing.T) {
 	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "3"}
 	for name, row := range map[string]struct {
@@ -71,6 +73,8 @@ func TestKindGoesOnWithoutARemovedOSD(t *testing.T) {
 
 // TestKindGoesOnWithoutAnOSDThatDiedWhenItWasReplaced gives up the OSD that the upgrade awaits. It names the OSD as dead once it was taken out,
 // and goes on once it was removed.
+//
+//test:norace
 func TestKindGoesOnWithoutAnOSDThatDiedWhenItWasReplaced(t *testing.T) {
 	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "2"}
 	c := cluster("ceph:16")
@@ -91,6 +95,8 @@ func TestKindGoesOnWithoutAnOSDThatDiedWhenItWasReplaced(t *testing.T) {
 }
 
 // TestKindGoesOnWithoutTheOSDThatItAwaits removes the OSD at once.
+//
+//test:norace
 func TestKindGoesOnWithoutTheOSDThatItAwaits(t *testing.T) {
 	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "2"}
 	c := cluster("ceph:16")
@@ -140,6 +146,8 @@ func TestKindKeepsTheDataOfAnOSDThatIsAddedAgain(t *testing.T) {
 
 // TestKindNamesAnOSDThatWasDeadBefore asks for an upgrade while an OSD is dead. The data was restored elsewhere, and Ceph is whole: nothing
 // but the OSD keeps the first monitor from being replaced, and the reason says so.
+//
+//test:norace
 func TestKindNamesAnOSDThatWasDeadBefore(t *testing.T) {
 	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "3"}
 	c := cluster("ceph:16")
@@ -163,6 +171,8 @@ func allOn(version string) map[string]string {
 }
 
 // TestKindKeepsAnOSDThatReadingsMiss forgets no OSD that the map lacks for a while, nor all OSDs at once.
+//
+//test:norace
 func TestKindKeepsAnOSDThatReadingsMiss(t *testing.T) {
 	for name, row := range map[string]struct {
 		lose func(c *simulated.Cluster)
@@ -257,6 +267,8 @@ func (r *rig) deployment(d cephclient.Daemon) bool {
 }
 
 // TestKindWaitsForOSDsOfOthers holds before the release is required while an OSD without a Deployment is older, and says what to do with it.
+//
+//test:norace
 func TestKindWaitsForOSDsOfOthers(t *testing.T) {
 	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "7"}
 	for name, tc := range map[string]struct {

@@ -98,6 +98,8 @@ func (r *rig) stays(why string, names ...cephclient.Daemon) {
 func mon(id string) cephclient.Daemon { return cephclient.Daemon{Type: cephclient.TypeMon, ID: id} }
 
 // TestKindMakesTheDataOfAMonitorAgain makes it again once for each approval, and the monitor joins the others.
+//
+//test:norace
 func TestKindMakesTheDataOfAMonitorAgain(t *testing.T) {
 	r := launched(t, "16")
 	r.lose(mon("b"))

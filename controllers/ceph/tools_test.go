@@ -75,6 +75,8 @@ func (e exit) ExitStatus() int { return int(e) }
 
 // TestKindRunsCommandsInAPod launches and upgrades a cluster with commands that are run in a pod of it. Without the pod the upgrade waits,
 // says why, and goes on by itself. No key is in an argument.
+//
+//test:norace
 func TestKindRunsCommandsInAPod(t *testing.T) {
 	r := newRig(t, cluster("ceph:14"))
 	p := &tools{r: r}

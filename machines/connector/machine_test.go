@@ -198,6 +198,7 @@ func TestDefinitionCompiles(t *testing.T) {
 	}
 }
 
+//test:norace
 func TestDefinitionVerifies(t *testing.T) { machinetest.Verify(t, compiled(t), mc.Domain()) }
 
 func TestDefinitionTransitions(t *testing.T) {
@@ -208,6 +209,7 @@ func TestDefinitionTransitions(t *testing.T) {
 	machinetest.Run(t, compiled(t), rows)
 }
 
+//test:norace
 func TestFactsSurviveAJournal(t *testing.T) {
 	machinetest.SurviveJournal(t, mc.Definition(), []mc.Data{{}}, nil, mc.Domain())
 }

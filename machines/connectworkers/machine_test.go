@@ -99,6 +99,7 @@ func TestDefinitionCompiles(t *testing.T) {
 	}
 }
 
+//test:norace
 func TestDefinitionVerifies(t *testing.T) { machinetest.Verify(t, compiled(t), cw.Domain()) }
 
 func TestDefinitionTransitions(t *testing.T) { machinetest.Run(t, compiled(t), rows()) }

@@ -145,6 +145,7 @@ func (l *lived) world(change func(*KafkaWorld)) {
 	l.section().Clusters["my-cluster"] = k
 }
 
+//test:norace
 func TestMakeWithAWorld(t *testing.T) {
 	cases := map[string]struct {
 		world    func(*KafkaWorld)

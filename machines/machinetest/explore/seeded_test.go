@@ -37,6 +37,8 @@ func greeting() subject {
 }
 
 // TestSeededBugs breaks one layer of the runtime at a time from outside, and checks that the search reports it.
+//
+//test:norace
 func TestSeededBugs(t *testing.T) {
 	for name, c := range map[string]struct {
 		found string

@@ -117,6 +117,8 @@ func edge[F any](event, from, to string, when transitions.Guard[F, struct{}]) ma
 
 // TestSeededToys disables one layer of a small machine. The search finds that by the oracle of the machine, and finds nothing
 // without the defect.
+//
+//test:norace
 func TestSeededToys(t *testing.T) {
 	for name, c := range map[string]struct {
 		found string
