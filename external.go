@@ -34,9 +34,11 @@ type External[O Object, A, F, W any] struct {
 	// the lifecycle's name in the status.
 	Machines []Machine[F, W]
 	// Instances returns, by the name of a machine, the names of its instances on an object. An instance that is not named any more is released
-	// by its entry in the status: one whose entry is lost in that moment is not. A kind that must find those returns in
-	// machines.Binding.Instances what the system has, too, as that of MirrorMaker 2 does. Optional; default: an object has each lifecycle once.
+	// through its entry in the status, and by what Existing returns. Optional; default: an object has each lifecycle once.
 	Instances map[string]func(object O) []string
+	// Existing returns, by the name of a machine, the names of the instances that the system still has, by the answers that are known. One
+	// that is not declared any more is released although its entry was lost with the status. Optional; default: only entries are released.
+	Existing map[string]func(seen external.Snapshot[A]) []string
 	// Facts returns the facts of a lifecycle, of the instance that is named in the options.
 	Facts func(object O, seen external.Snapshot[A], options machines.ObserveOptions) F
 	// Ask sends a question about an object. It must return when its context ends.
@@ -91,8 +93,16 @@ func (e External[O, A, F, W]) Kind(system System[A, W]) (lifecycle.Kind[O, exter
 		if names := e.Instances[definition.Name]; names != nil {
 			several++
 			binding.Instances = func(o O, _ external.Snapshot[A]) ([]string, bool) { return names(o), true }
+			if left := e.Existing[definition.Name]; left != nil {
+				binding.Existing = func(_ O, seen external.Snapshot[A]) []string { return left(seen) }
+			}
 		}
 		kind.Lifecycles = append(kind.Lifecycles, machines.Bind(machine, binding))
+	}
+	for name := range e.Existing {
+		if e.Instances[name] == nil {
+			return lifecycle.Kind[O, external.Snapshot[A], W]{}, fmt.Errorf("the operator of %s has Existing of the lifecycle %s without Instances: declare them", e.Name, name)
+		}
 	}
 	if several < len(e.Instances) {
 		return lifecycle.Kind[O, external.Snapshot[A], W]{}, fmt.Errorf("the operator of %s has Instances of a lifecycle without a machine: use the names of its machines", e.Name)

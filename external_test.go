@@ -18,13 +18,14 @@ func TestExternalKindRefuses(t *testing.T) {
 		change func(*accounts.Operator)
 		want   string
 	}{
-		"nothing":                         {change: func(*accounts.Operator) {}},
-		"an unsound machine":              {func(o *accounts.Operator) { o.Machines[0].Doc = "" }, "compiling machine account of Account"},
-		"two machines of one name":        {func(o *accounts.Operator) { o.Machines = append(o.Machines, o.Machines[0]) }, "several lifecycles have the name account"},
-		"no Execute":                      {func(o *accounts.Operator) { o.Execute = nil }, `the operator of "Account" lacks required fields: declare Execute`},
-		"neither Ask nor Facts":           {func(o *accounts.Operator) { o.Ask, o.Facts = nil, nil }, "declare Facts, Ask"},
-		"no machine":                      {func(o *accounts.Operator) { o.Machines = nil }, "declare Machines"},
-		"instances of an unknown machine": {func(o *accounts.Operator) { o.Instances["cards"] = func(*api.Account) []string { return nil } }, "Instances of a lifecycle without a machine"},
+		"nothing":                  {change: func(*accounts.Operator) {}},
+		"an unsound machine":       {func(o *accounts.Operator) { o.Machines[0].Doc = "" }, "compiling machine account of Account"},
+		"two machines of one name": {func(o *accounts.Operator) { o.Machines = append(o.Machines, o.Machines[0]) }, "several lifecycles have the name account"},
+		"no Execute":               {func(o *accounts.Operator) { o.Execute = nil }, `the operator of "Account" lacks required fields: declare Execute`},
+		"neither Ask nor Facts":    {func(o *accounts.Operator) { o.Ask, o.Facts = nil, nil }, "declare Facts, Ask"},
+		"no machine":               {func(o *accounts.Operator) { o.Machines = nil }, "declare Machines"},
+		"what exists of a lifecycle without instances": {func(o *accounts.Operator) { o.Existing["account"] = o.Existing["card"] }, "Existing of the lifecycle account without Instances"},
+		"instances of an unknown machine":              {func(o *accounts.Operator) { o.Instances["cards"] = func(*api.Account) []string { return nil } }, "Instances of a lifecycle without a machine"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			operator := accounts.NewOperator("http://bank", http.DefaultClient)

@@ -17,11 +17,14 @@ type Binding[O, S, F, FX, E any] struct {
 	// Effect converts the machine's effect to the kind's. Optional if both are of the same type.
 	Effect func(FX) E
 	// Instances returns the names of the instances of a lifecycle that an object has several times, such as once per connector. An
-	// instance that is not named any more is deleted: its machine goes through its Deletion, and its entry is removed. Only the entry
-	// says that it exists: a kind that has to release it although the status was lost names it as long as the snapshot shows something
-	// of it, and has a fact that says whether it is declared. known is false if the names cannot be read now; every instance then stays. It must be pure. Optional; default: one instance without
+	// instance that is not named any more is deleted: its machine goes through its Deletion, and its entry is removed. known is
+	// false if the names cannot be read now; every instance then stays. It must be pure. Optional; default: one instance without
 	// a name.
 	Instances func(object O, snapshot S) (names []string, known bool)
+	// Existing returns the names of the instances of which the snapshot shows something outside the status. One that is neither named by
+	// Instances nor has an entry, since the status was lost while it was being deleted, is deleted as well. Names that no instance can have
+	// are ignored. It must be pure. Optional; default: only an entry shows that an instance exists.
+	Existing func(object O, snapshot S) []string
 	// MaxInstances is the number of instances that an object may have, including those that are being deleted. The status has room for
 	// 1,024 entries of all lifecycles together. Optional; default: MaxInstances.
 	MaxInstances int

@@ -10,7 +10,7 @@ import (
 
 // instance of a lifecycle in one reconcile. A lifecycle that an object has only once is its own instance.
 type instance struct {
-	// removed means that the instance has an entry and is not declared any more.
+	// removed means that the instance has an entry, or something of it exists, and that it is not declared any more.
 	removed bool
 	// undecided represents instances that cannot be listed or managed, with the reason if it is known.
 	undecided bool
@@ -35,8 +35,8 @@ func (i *instance) holdsNothing(graph machines.Graph) bool {
 	return i.unmanaged || graph.Deletion == nil
 }
 
-// expand returns the lifecycles with their instances: the declared ones, and those that have an entry. Without several instances the
-// second result is nil.
+// expand returns the lifecycles with their instances: the declared ones, those that have an entry, and those of which something exists.
+// Without several instances the second result is nil.
 func (in *In[O, S, E]) expand(snapshot S) (lifecycles []machines.Evaluator[O, S, E], instances []instance) {
 	if !slices.ContainsFunc(in.Lifecycles, machines.Evaluator[O, S, E].Several) {
 		return in.Lifecycles, nil
@@ -56,9 +56,14 @@ func (in *In[O, S, E]) expand(snapshot S) (lifecycles []machines.Evaluator[O, S,
 		if !known || err != nil {
 			add(lc, instance{undecided: true, err: err, unmanaged: known})
 		}
+		existing, broken := lc.Existing(in.Object, snapshot)
+		if broken != nil && err == nil {
+			err = broken
+			add(lc, instance{undecided: true, err: err})
+		}
 		stored := instancesOf(lc.Name(), in.Status)
 		room, waiting := lc.MaxInstances()-len(stored), 0
-		for _, name := range union(names, stored) {
+		for _, name := range union(names, stored, existing) {
 			_, declared := slices.BinarySearch(names, name)
 			if _, has := slices.BinarySearch(stored, name); !has {
 				room--
@@ -133,8 +138,8 @@ func instancesOf(lifecycle string, status *lifecyclev1.Status) []string {
 	return names
 }
 
-func union(a, b []string) []string {
-	out := slices.Concat(a, b)
+func union(lists ...[]string) []string {
+	out := slices.Concat(lists...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }

@@ -254,3 +254,49 @@ func TestDecideDropsAnInstanceOnlyInAnEndThatIsTrue(t *testing.T) {
 		})
 	}
 }
+
+// TestDecideReleasesAnInstanceWhoseEntryIsLost finds an instance that is not declared by what exists of it. One that is declared is none of
+// them, and a panic of the kind leaves the object undecided.
+func TestDecideReleasesAnInstanceWhoseEntryIsLost(t *testing.T) {
+	machine, err := machines.Compile(releasing())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		existing func() []string
+		deleting []string
+		wrong    bool
+	}{
+		"nothing exists":                {existing: func() []string { return nil }},
+		"what is declared exists":       {existing: func() []string { return []string{"a"} }},
+		"what is not declared exists":   {existing: func() []string { return []string{"a", "b"} }, deleting: []string{"tank/b"}},
+		"what no instance can be named": {existing: func() []string { return []string{strings.Repeat("x", 64)} }},
+		"the kind panics":               {existing: func() []string { panic("odd answer") }, wrong: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, _ := given(t, world{"left": known(1, 1), "a": known(1, 1), "b": known(1, 1)}, at("left", "Idle", "1"))
+			tanks := machines.Bind(machine, machines.Binding[string, world, tank, string, string]{
+				Name: "tank", Instances: func(string, world) ([]string, bool) { return []string{"a"}, true },
+				Existing: func(string, world) []string { return tc.existing() },
+				Facts:    func(_ string, snapshot world, ask machines.ObserveOptions) tank { return snapshot[ask.Instance] },
+			})
+			in.Lifecycles = []lifecycle{in.Lifecycles[0], tanks.Evaluator(access.Key{})}
+			step, err := pass.Decide(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var deleting []string
+			for _, r := range step.Results {
+				if r.Deleting {
+					deleting = append(deleting, r.Name)
+				}
+			}
+			if diff := cmp.Diff(tc.deleting, deleting); diff != "" || len(step.Errs) > 0 != tc.wrong {
+				t.Errorf("errors %v; deleting (-want +got):\n%s", step.Errs, diff)
+			}
+			if tc.wrong && step.Decided {
+				t.Error("the object counts as decided")
+			}
+		})
+	}
+}

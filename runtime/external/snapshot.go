@@ -68,6 +68,14 @@ func (s Snapshot[A]) Fact(need transitions.Need) transitions.Fact[A] {
 	return Fact(&reading, &reading.Answer)
 }
 
+// Known returns the answer to a need, and false if it is not known or was not requested.
+func (s Snapshot[A]) Known(need transitions.Need) (answer A, known bool) {
+	if fact := s.Fact(need); fact.Asked() {
+		return fact.Get()
+	}
+	return answer, false
+}
+
 // Commands returns the facts about the commands of a lifecycle. A state that was entered later than now counts as entered long ago: the
 // clock was set back, and the pause would last as long as it was ahead.
 func (s Snapshot[A]) Commands(o machines.ObserveOptions) Commands {
