@@ -56,7 +56,7 @@ func Losses(s *observation.Snapshot) (out []Loss) {
 		l := Loss{Daemon: d, Node: pod.Spec.NodeName}
 		if end := foundNothing(pod); end != nil {
 			l.Since = end.FinishedAt.Time
-		} else if s.Homeless[d.Name] {
+		} else if s.HostGone[d.Name] {
 			l.Node, l.HostGone, l.Since = one.Node, true, pod.CreationTimestamp.Time
 		} else {
 			continue

@@ -76,11 +76,11 @@ func TestRemake(t *testing.T) {
 		}},
 		"its host is gone": {lost: true, remade: true, change: func(_ *cephv1.Cluster, s *observation.Snapshot) {
 			s.Pods[mon].Status, s.Pods[mon].CreationTimestamp = corev1.PodStatus{}, metav1.NewTime(noon)
-			s.Homeless = map[ceph.Daemon]bool{mon: true}
+			s.HostGone = map[ceph.Daemon]bool{mon: true}
 		}},
 		"its host is gone, and its pod is newer than the reading": {lost: true, change: func(_ *cephv1.Cluster, s *observation.Snapshot) {
 			s.Pods[mon].Status, s.Pods[mon].CreationTimestamp = corev1.PodStatus{}, metav1.NewTime(noon.Add(time.Second))
-			s.Homeless = map[ceph.Daemon]bool{mon: true}
+			s.HostGone = map[ceph.Daemon]bool{mon: true}
 		}},
 		"there is no pod": {change: func(_ *cephv1.Cluster, s *observation.Snapshot) { s.Pods = nil }},
 	} {

@@ -60,9 +60,7 @@ func (o *Collector) Collect(ctx context.Context, c *cephv1.Cluster, request life
 		s.Endpoint.Config, s.Endpoint.KeysFrom, s.Endpoint.Keyring = render.ConfigText(c, s.Record), s.keysFrom(), s.Keys[keys.Admin]
 	}
 	o.ask(ctx, s, request)
-	if err := o.homeless(ctx, s); err != nil {
-		return s, err
-	}
+	o.hostsGone(ctx, s)
 	s.resolve()
 	o.judge(c, s)
 	return s, nil

@@ -48,8 +48,8 @@ type Snapshot struct {
 	Pulls map[string]Pull
 	// Outdated are the daemons whose Deployment differs from the desired one in more than the image.
 	Outdated map[ceph.Daemon]bool
-	// Homeless are the monitors whose pod cannot be scheduled since the host with their data does not exist any more.
-	Homeless map[ceph.Daemon]bool
+	// HostGone are the monitors whose pod cannot be scheduled since the host with their data does not exist any more.
+	HostGone map[ceph.Daemon]bool
 	// PodNames are all pods of the cluster.
 	PodNames map[string]bool
 	// Endpoint of the cluster.
