@@ -61,8 +61,8 @@ func (t Removal) Drain(ctx context.Context, id int32, partitions int) error {
 }
 
 // Release deletes what is left of a node that was removed: its claims, unless their data is kept, its configuration, and last its
-// record. The record gives up the storage that is deleted before it is. A claim that is kept is marked, so that it is no evidence of a node; its id is not assigned again. A node that remains a
-// controller only loses the broker role in its record.
+// record, which first gives up the storage that is deleted. A claim that is kept is marked, so that it is no evidence of a node; its id is
+// not assigned again. A node that remains a controller only loses the broker role in its record.
 func (t Removal) Release(ctx context.Context, id int32) error {
 	n := t.snapshot.Node(id)
 	switch {

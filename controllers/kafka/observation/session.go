@@ -37,9 +37,11 @@ func SessionTimeout(k *kafkav1beta2.Kafka, v *Snapshot) time.Duration {
 // mountedSessionTimeout returns the longest session timeout in the files that the pod mounts; 0 if they set none.
 func mountedSessionTimeout(pod *corev1.Pod, files *corev1.ConfigMap) time.Duration {
 	longest := time.Duration(0)
-	keys := ConfigKeys(&pod.Spec, pod.Name)
 	for key, content := range files.Data {
-		if !slices.Contains(keys, key) && !slices.Contains(keys, EveryKey) || !strings.Contains(content, configSessionTimeout) {
+		if !strings.Contains(content, configSessionTimeout) { // as in most files
+			continue
+		}
+		if keys := ConfigKeys(&pod.Spec, pod.Name); !slices.Contains(keys, key) && !slices.Contains(keys, EveryKey) {
 			continue
 		}
 		for line := range strings.Lines(content) {
