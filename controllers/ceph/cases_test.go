@@ -258,6 +258,17 @@ func (r *rig) intended() string {
 	return ""
 }
 
+// recordedStart asks for an image, and returns the first daemon whose start on it is recorded and not made.
+func (r *rig) recordedStart(image string) (daemon string) {
+	r.t.Helper()
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = image })
+	r.until("the record", 5*time.Minute, func() bool {
+		daemon = r.intended()
+		return daemon != ""
+	})
+	return daemon
+}
+
 // marked reports whether the Deployment of a daemon names a change of it that is made no more.
 func (r *rig) marked(daemon string) bool {
 	d := &appsv1.Deployment{}

@@ -290,12 +290,7 @@ func TestKindRepairsOnTheReleaseThatMayHaveStarted(t *testing.T) {
 // the cluster is unhealthy by then, and made later: nothing is left of the withdrawal.
 func TestKindForgetsAWithdrawalOnceTheStartIsMade(t *testing.T) {
 	r := launched(t, "16")
-	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
-	intended := ""
-	r.until("the record", 5*time.Minute, func() bool {
-		intended = r.intended()
-		return intended != ""
-	})
+	intended := r.recordedStart("ceph:18")
 	r.ceph.Do(func(c *simulated.Cluster) {
 		c.Raise(cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr})
 	})
@@ -325,12 +320,7 @@ func TestKindStartsNoReleaseThatWasWithdrawn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := launched(t, "16")
-			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
-			intended := ""
-			r.until("the record", 5*time.Minute, func() bool {
-				intended = r.intended()
-				return intended != ""
-			})
+			intended := r.recordedStart("ceph:18")
 			withdraw(r)
 			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:16" })
 			r.ceph.Do(func(c *simulated.Cluster) { c.Clear("TEST_BOOM") })
