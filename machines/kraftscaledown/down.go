@@ -67,3 +67,35 @@ var otherFirst = guard{
 		return transitions.If(f.hindered(n) && f.another(n.ID), "nothing hinders the drain of "+f.name(m.Node)+", or no other broker can be drained or removed first")
 	},
 }
+
+// alive reports whether Kafka lists the broker and does not report it as fenced.
+func (f *Facts) alive(id int32) bool {
+	brokers, _ := f.Brokers.Get()
+	b, found := brokers.Find(id)
+	return found && b.Fencing != kafka.Fenced
+}
+
+// othersWait reports whether something can be done about another node with a process, or about one that is desired again.
+func (f *Facts) othersWait(id int32) bool {
+	return f.another(id) || slices.ContainsFunc(f.Nodes, func(n Node) bool { return n.ID != id && (n.Wanted || n.Runs && n.Draining > 0) })
+}
+
+// aliveElsewhere ends the wait for the session of a broker that a process outside of this cluster keeps alive. It waits for two session
+// timeouts: the controllers fence a silent broker some time after the first.
+var aliveElsewhere = guard{
+	Name: "alive-elsewhere", Doc: "Kafka reports the selected broker as alive for two session timeouts after its process was gone, and another broker can be drained, removed or returned",
+	Needs: evidence(), Expected: "the process that runs the broker outside of this cluster to be stopped",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		switch _, known := f.Brokers.Get(); {
+		case !known:
+			return f.Brokers.Gap()
+		case !f.alive(m.Node):
+			return transitions.Deny(f.name(m.Node) + " is not alive")
+		case f.Brokers.At().Before(f.EnteredAt.Add(2 * f.SessionTimeout)):
+			return transitions.Deny("the session of " + f.name(m.Node) + " may not have ended yet")
+		}
+		ids, _ := f.gone()
+		waits := len(ids) > 0 && ids[0] != m.Node && !f.alive(ids[0])
+		return transitions.If(waits || f.othersWait(m.Node), "no other broker can be drained, removed or returned first")
+	},
+}

@@ -2,6 +2,7 @@ package kraftscaledown
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/machines/roll"
@@ -41,18 +42,24 @@ var permitted = guard{
 // goneAlready chooses a broker without a process. pickGone evaluates it.
 var goneAlready = guard{
 	Name: "process-gone-already", Doc: "no process runs of a broker that leaves, and the broker was stopped or holds no replica",
-	Needs: []transitions.Need{roll.NeedBrokers, roll.NeedPartitions}, Expected: "a broker without a process",
+	Needs: evidence(), Expected: "a broker without a process",
 }
 
+// pickGone chooses a broker that Kafka reports as alive only if no other broker can be drained or removed: its process is not one of this
+// cluster's pods, and may never end.
 func pickGone(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 	ids, otherwise := f.gone()
-	if len(ids) == 0 {
+	switch {
+	case len(ids) == 0:
 		return otherwise, roll.NoNode()
+	case f.alive(ids[0]) && f.othersWait(ids[0]):
+		return transitions.Deny("Kafka reports " + f.name(ids[0]) + " as alive, and another broker does not wait for its end"), roll.NoNode()
 	}
 	return transitions.Allow(), roll.Data{Node: ids[0]}
 }
 
-// gone returns the brokers that leave and have no process, in the order of removal, and the verdict if there is none.
+// gone returns the brokers that leave and have no process, in the order of removal and those that Kafka reports as alive last, and the
+// verdict if there is none.
 func (f *Facts) gone() (ids []int32, otherwise transitions.Verdict) {
 	otherwise = transitions.Deny("every broker that leaves has a process, or holds replicas")
 	for i := range f.Nodes {
@@ -76,7 +83,17 @@ func (f *Facts) gone() (ids []int32, otherwise transitions.Verdict) {
 	if !known {
 		return ids, f.Brokers.Gap()
 	}
-	return append(ids, f.past(brokers)...), otherwise
+	ids = append(ids, f.past(brokers)...)
+	slices.SortStableFunc(ids, func(a, b int32) int {
+		switch x, y := f.alive(a), f.alive(b); {
+		case x == y:
+			return 0
+		case y:
+			return -1
+		}
+		return 1
+	})
+	return ids, otherwise
 }
 
 // anyEmpty chooses the first broker, in the order of removal, that is known to be empty. pickEmpty evaluates it.

@@ -166,6 +166,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			{Event: "replicas-found", From: AwaitingGone, To: Returning, When: all(stoppedHere, settled, not(nothingLeft, "a partition with a replica on the broker")), Outranks: true, EvenIfUnknown: true, Doc: "a replica was created on the broker after it was found empty"},
 			{Event: "not-registered", From: AwaitingGone, To: Releasing, When: all(leaving, processGone, nothingLeft, notRegistered, settled), Doc: "the broker is not registered"},
 			{Event: "broker-fenced", From: AwaitingGone, To: Unregistering, When: all(leaving, processGone, nothingLeft, fenced), Awaited: true, OneWay: true, Doc: "the session of the broker has ended"},
+			{Event: "removal-deferred", From: AwaitingGone, To: AwaitingEmpty, When: all(leaving, processGone, settled, aliveElsewhere), EvenIfUnknown: true, ClearData: true, Doc: "a process outside of this cluster runs the broker, and another one does not wait for its end"},
 			{Event: "broker-absent", From: AwaitingGone, To: AwaitingSession, When: all(leaving, processGone, absent), Doc: "the session of the broker may have ended"},
 
 			{Event: "desired-again", From: AwaitingSession, To: AwaitingGone, When: remains, Outranks: true, Doc: "the broker is desired again"},

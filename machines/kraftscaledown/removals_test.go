@@ -37,6 +37,8 @@ type removal struct {
 	// Dead brokers do not answer, and Kafka lists them as fenced. Their pods exist, and their partitions have another replica if Wide
 	// is at least 2: a move of the only replica does not end.
 	Dead []int32
+	// Elsewhere are brokers that also a process outside of the cluster runs: Kafka never lists them as fenced.
+	Elsewhere []int32
 }
 
 // cluster is a world of nodes and registrations. A node without a pod is stopped, and its broker is fenced one step later.
@@ -69,7 +71,7 @@ func newCluster(t *testing.T, c *removal) *cluster {
 	for _, id := range slices.Concat(c.Nodes, c.Left) {
 		w.nodes[id] = &node{ID: id, Pod: "pool", Runs: slices.Contains(c.Nodes, id), Wanted: slices.Contains(c.Wanted, id)}
 		w.nodes[id].Down = slices.Contains(c.Dead, id)
-		w.fenced[id] = !w.nodes[id].Runs || w.nodes[id].Down
+		w.fenced[id] = (!w.nodes[id].Runs || w.nodes[id].Down) && !slices.Contains(c.Elsewhere, id)
 	}
 	for _, id := range c.Registered {
 		w.fenced[id] = true
@@ -227,7 +229,7 @@ func (w *cluster) pass() {
 		}
 	}
 	for id := range w.fenced {
-		if n := w.nodes[id]; n != nil && !n.Runs {
+		if n := w.nodes[id]; n != nil && !n.Runs && !slices.Contains(w.c.Elsewhere, id) {
 			w.fenced[id] = true
 		}
 	}
