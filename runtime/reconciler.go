@@ -66,7 +66,7 @@ var _ reconcile.Reconciler = &Reconciler[Object, any, any]{}
 // New returns a Reconciler. Register it with SetupWithManager, or call Reconcile directly.
 func New[O Object, S, E any](kind Kind[O, S, E], options Options) *Reconciler[O, S, E] {
 	r := &Reconciler[O, S, E]{
-		kind: kind, client: options.Client, live: options.Live, clock: options.Clock, events: options.Events,
+		kind: kind.withDefaults(), client: options.Client, live: options.Live, clock: options.Clock, events: options.Events,
 		metrics: options.Metrics, scale: options.DeadlineScale, memories: newMemories(),
 		children: options.Children, disruptionLocks: options.DisruptionLocks, journal: options.Journal,
 	}
@@ -85,22 +85,8 @@ func New[O Object, S, E any](kind Kind[O, S, E], options Options) *Reconciler[O,
 	if r.scale == 0 {
 		r.scale = 1
 	}
-	if r.kind.ObserveTimeout == 0 {
-		r.kind.ObserveTimeout = defaultObserveTimeout
-	}
-	if r.kind.ExecuteTimeout == 0 {
-		r.kind.ExecuteTimeout = defaultExecuteTimeout
-	}
-	if r.kind.Resync == 0 {
-		r.kind.Resync = defaultResync
-	}
 	return r
 }
-
-const (
-	defaultResync         = 10 * time.Minute
-	defaultObserveTimeout = 5 * time.Second
-)
 
 // Reconcile reconciles one object: it commits transitions, or it runs actions and writes children. The controller that
 // SetupWithManager registers continues after a commit; this method does not.

@@ -3,11 +3,7 @@ package runtime
 import (
 	"context"
 	"fmt"
-	"time"
 )
-
-// defaultExecuteTimeout is long enough for the children of some thousand members at the default rate of requests of a manager.
-const defaultExecuteTimeout = 2 * time.Minute
 
 // limited calls a function of the kind that writes, with a context that ends after ExecuteTimeout. A panic becomes an error.
 func (p *reconcileScope[O, S, E]) limited(ctx context.Context, what string, do func(context.Context) error) error {

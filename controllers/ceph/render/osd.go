@@ -17,7 +17,7 @@ import (
 
 func (d *daemon) osd() {
 	d.main.Command = []string{"ceph-osd", "--foreground", "--id=" + d.Name.ID, "--public-addr=$(POD_IP)", "--cluster-addr=$(POD_IP)"}
-	d.aims()
+	d.tellMemoryLimit()
 	if d.Claims == nil {
 		d.main.Command = append(d.main.Command, crushLocation("$(NODE_NAME)"))
 		d.on(d.Node)
@@ -160,4 +160,17 @@ else
   [ "$(tr -d '\0' < /tmp/label)" != "bluestore block device" ] || stop
 fi
 `))
+}
+
+// memoryLimit is the least limit of an OSD of which it is told. It aims at 80 % of the limit, and ends with an assertion below 896 MiB.
+const memoryLimit = 1152 << 20
+
+// tellMemoryLimit tells an OSD its limit, if one is set: it would aim at 4 GiB whatever it may have, and be killed under load. An option of ceph.conf has
+// precedence. Below the least limit of which it can be told, the option osd_memory_target is needed.
+func (d *daemon) tellMemoryLimit() {
+	if limit := d.main.Resources.Limits.Memory(); limit.Value() >= memoryLimit {
+		d.main.Env = append(d.main.Env, corev1.EnvVar{Name: "POD_MEMORY_LIMIT", ValueFrom: &corev1.EnvVarSource{
+			ResourceFieldRef: &corev1.ResourceFieldSelector{ContainerName: d.main.Name, Resource: "limits.memory"},
+		}})
+	}
 }

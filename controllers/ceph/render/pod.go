@@ -43,19 +43,6 @@ func placement(c *cephv1.Cluster, t string) cephv1.Placement {
 	return c.Spec.Placement["all"]
 }
 
-// memoryLimit is the least limit of an OSD of which it is told. It aims at 80 % of the limit, and ends with an assertion below 896 MiB.
-const memoryLimit = 1152 << 20
-
-// aims tells an OSD its limit, if one is set: it would aim at 4 GiB whatever it may have, and be killed under load. An option of ceph.conf has
-// precedence. Below the least limit of which it can be told, the option osd_memory_target is needed.
-func (d *daemon) aims() {
-	if limit := d.main.Resources.Limits.Memory(); limit.Value() >= memoryLimit {
-		d.main.Env = append(d.main.Env, corev1.EnvVar{Name: "POD_MEMORY_LIMIT", ValueFrom: &corev1.EnvVarSource{
-			ResourceFieldRef: &corev1.ResourceFieldSelector{ContainerName: d.main.Name, Resource: "limits.memory"},
-		}})
-	}
-}
-
 // environment is that of every container.
 func environment() []corev1.EnvVar {
 	field := func(name, path string) corev1.EnvVar {

@@ -2,7 +2,6 @@ package status
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -147,7 +146,7 @@ func poolWarnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, pool *kafkav1b
 		w.add(ReasonStorage, text)
 	}
 	if fields := observation.Derived(k, v, "unused fields of pools", unusedFieldsOfPools)[pool.Name]; len(fields) > 0 {
-		w.add(ReasonUnusedField, "nothing is done with "+strings.Join(fields, ", "))
+		w.add(ReasonUnusedField, unused(fields))
 	}
 	return w.conditions()
 }

@@ -39,17 +39,20 @@ const (
 	ReasonNameTooLong = "NameTooLong"
 )
 
+// unused is the text of the Warning about fields that nothing acts on.
+func unused(fields []string) string { return "nothing is done with " + strings.Join(fields, ", ") }
+
 // specWarnings returns the parts of the specs that are not acted on, and the settings that cost data or availability, one condition per
 // reason, sorted.
 func specWarnings(declared *render.Input) []metav1.Condition {
 	w := warned{}
 	if fields := declared.Spec.UnusedFields(); len(fields) > 0 {
-		w.add(ReasonUnusedField, "nothing is done with "+strings.Join(fields, ", "))
+		w.add(ReasonUnusedField, unused(fields))
 	}
 	for i := range declared.Pools {
 		pool := &declared.Pools[i]
 		if fields := pool.Spec.UnusedFields(); len(fields) > 0 {
-			w.add(ReasonUnusedField, fmt.Sprintf("nothing is done with %s of KafkaNodePool %s", strings.Join(fields, ", "), pool.Name))
+			w.add(ReasonUnusedField, unused(fields)+" of KafkaNodePool "+pool.Name)
 		}
 	}
 	if names := render.ReservedMetadata(declared); len(names) > 0 {

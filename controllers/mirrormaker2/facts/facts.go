@@ -4,7 +4,6 @@ package facts
 import (
 	"maps"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -123,7 +122,7 @@ func Connector(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) 
 		return f
 	}
 	f.Connector = reported(v, name)
-	if f.Restart == (connector.Restart{}) && restartsItself(v, name, declared, o.Now) {
+	if f.Restart == (connector.Restart{}) && v.RestartsItself(name, &declared, o.Now) {
 		f.Restart = connector.Restart{Tasks: true, OnlyFailed: true}
 	}
 	return f
@@ -158,18 +157,6 @@ func reported(v *observation.Snapshot, name string) transitions.Fact[connector.C
 		c.Config, c.State = render.Digest(one.Config), connector.State(one.Status.Connector.State)
 	}
 	return transitions.Known(c, v.Connectors.At())
-}
-
-// restartsItself reports whether an automatic restart is due.
-func restartsItself(v *observation.Snapshot, name string, declared render.Connector, now time.Time) bool {
-	all, known := v.Connectors.Get()
-	auto := declared.Spec.MirrorMaker2Connector
-	if !known || auto == nil || auto.AutoRestart == nil || auto.AutoRestart.Enabled != nil && !*auto.AutoRestart.Enabled {
-		return false
-	}
-	one, exists := all[name]
-	count, most := v.AutoRestarts[name], auto.AutoRestart.MaxRestarts
-	return exists && observation.HasFailed(&one.Status) && (most == nil || count.Count < *most) && !now.Before(count.Last.Add(count.Pause()))
 }
 
 // DeclaredInstances returns the instances of the declared connectors.

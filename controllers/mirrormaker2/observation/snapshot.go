@@ -78,17 +78,3 @@ type Restart struct {
 	// Task is the number of the task plus one; zero for the connector.
 	Task int
 }
-
-// AutoRestart counts the automatic restarts of a connector.
-type AutoRestart struct {
-	Count int32
-	Last  time.Time
-}
-
-// Pause is how long after its last automatic restart a connector is restarted again: n² + n minutes for n restarts, at most an hour.
-func (a AutoRestart) Pause() time.Duration {
-	if a.Count > 7 {
-		return time.Hour
-	}
-	return min(time.Duration(a.Count*a.Count+a.Count)*time.Minute, time.Hour)
-}

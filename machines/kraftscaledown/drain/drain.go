@@ -5,17 +5,12 @@ package drain
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/detent-dev/detent/clients/kafka"
-	"github.com/detent-dev/detent/transitions"
 )
 
 // MaxMoving is the number of partitions that are moved at once. Reassignments that somebody else started count.
 const MaxMoving = 20
-
-// ReasonTooFewBrokers is the reason of a refusal: the brokers that stay cannot keep the replication factor of a topic.
-const ReasonTooFewBrokers transitions.Reason = "TooFewBrokers"
 
 // Broker is a broker that stays and may get replicas.
 type Broker struct {
@@ -42,27 +37,6 @@ type Input struct {
 	Replicas []kafka.Replicas
 	// Moving are all reassignments in progress.
 	Moving kafka.Reassignments
-}
-
-// Refusal returns why the brokers cannot be drained, naming topics; nil if they can. It is decided before the first move: a drain
-// that cannot end would leave the cluster half moved.
-func Refusal(in *Input) *transitions.Problem {
-	wide, topics := 0, []string(nil)
-	for _, r := range in.Replicas {
-		for _, w := range r.Widest {
-			if w.Replicas > len(in.Staying) {
-				wide, topics = max(wide, w.Replicas), append(topics, w.Topics...)
-			}
-		}
-	}
-	if len(topics) == 0 {
-		return nil
-	}
-	slices.Sort(topics)
-	topics = slices.Compact(topics)
-	named := strings.Join(topics[:min(len(topics), kafka.FirstReplicas)], ", ")
-	return transitions.Problemf(ReasonTooFewBrokers, "%d brokers stay, and the topics %s have up to %d replicas: keep more brokers, or lower the number of replicas of these topics",
-		len(in.Staying), named, wide)
 }
 
 // Moves returns the next moves, at most MaxMoving with those in progress. No moves mean that the moves in progress are to be awaited,

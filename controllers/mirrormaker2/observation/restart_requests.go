@@ -5,9 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/detent-dev/detent/clients/connect"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
-	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -64,38 +62,4 @@ func cutLast(value string) (before, after string, found bool) {
 		return value, "", false
 	}
 	return value[:i], value[i+1:], true
-}
-
-// counted reads the counts of automatic restarts: those of this process, else those of the status. A count ends, in the memory of the
-// process too, when the connector has run for longer than its pause: a failure after that is counted from zero.
-func (c *Collector) counted(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot) {
-	v.AutoRestarts = map[string]AutoRestart{}
-	for _, s := range m.Status.AutoRestartStatuses {
-		a := AutoRestart{Count: s.Count}
-		if s.LastRestartTimestamp != nil {
-			a.Last = s.LastRestartTimestamp.Time
-		}
-		v.AutoRestarts[s.ConnectorName] = a
-	}
-	for name := range v.Declared {
-		if a, found := c.memory.restarts(string(m.UID), name); found && !a.Last.Before(v.AutoRestarts[name].Last) {
-			v.AutoRestarts[name] = a
-		}
-	}
-	if !v.Connectors.Asked() {
-		return
-	}
-	reported, known := v.Connectors.Get()
-	for name, a := range v.AutoRestarts {
-		one, exists := reported[name]
-		if known && exists && !HasFailed(&one.Status) && !v.Now.Before(a.Last.Add(a.Pause())) {
-			delete(v.AutoRestarts, name)
-			c.memory.recovered(string(m.UID), name)
-		}
-	}
-}
-
-// HasFailed reports whether the connector or one of its tasks has failed.
-func HasFailed(s *connect.Status) bool {
-	return s.Connector.State == connect.Failed || slices.ContainsFunc(s.Tasks, func(t connect.TaskStatus) bool { return t.State == connect.Failed })
 }
