@@ -39,24 +39,23 @@ func TestExplore(t *testing.T) {
 	wants := func(name, plan string, cards ...string) explore.Edit[*api.Account] {
 		return explore.Edit[*api.Account]{Name: "wants " + name, Make: func(a *api.Account) { a.Spec = api.AccountSpec{Plan: plan, Cards: cards} }}
 	}
-	inMemoryOperator := func(b *bank.Bank) Operator { return NewOperator("http://bank", &http.Client{Transport: inMemory{b}}) }
+	on := func(b *bank.Bank) Operator { return NewOperator("http://bank", &http.Client{Transport: inMemory{b}}) }
 	start := &world{
-		State: bank.New(0), Settle: Settle, Protocol: func(b *bank.Bank) protocol { return inMemoryOperator(b).Protocol() },
+		State: bank.New(0), Settle: Settle, Protocol: func(b *bank.Bank) protocol { return on(b).Protocol() },
 		Events: []explore.ExternalEvent[*bank.Bank]{
 			{Name: "others close the account", Fault: explore.ChangedByOthers, Possible: func(b *bank.Bank) bool { return len(b.Accounts) > 0 }, Do: func(b *bank.Bank) { clear(b.Accounts) }},
 			{Name: "platinum is offered", Fault: explore.ChangedByOthers, Possible: func(b *bank.Bank) bool { return len(b.Offers) == 2 }, Do: func(b *bank.Bank) { b.Offers = append(slices.Clip(b.Offers), "platinum") }},
 		},
 	}
 	explore.Run(t, explore.Subject[*api.Account, external.Snapshot[bank.Account], Command]{
-		Name: "accounts", Kind: func(at *explore.Scenario) (kind, error) { return inMemoryOperator(nil).Kind(start.System(at)) },
+		Name: "accounts", Kind: func(at *explore.Scenario) (kind, error) { return on(nil).Kind(start.System(at)) },
 		AddToScheme: []func(*k8sruntime.Scheme) error{api.AddToScheme},
 		Object:      &api.Account{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "savings"}, Spec: api.AccountSpec{Plan: "basic"}},
 		Edits:       []explore.Edit[*api.Account]{wants("basic", "basic"), wants("gold", "gold"), wants("platinum", "platinum"), wants("a card", "basic", "visa")},
 		World:       start, Faults: append(explore.ExternalFaults(), explore.ChangedByOthers), Ages: []time.Duration{external.Pause, Settle},
 		Settled: func(a *api.Account, w explore.World) error {
 			// Others may close the account at any time, and a late command may change it: both are repaired.
-			account, open := w.(*world).State.Accounts[string(a.UID)]
-			if open && w.(*world).Quiet() && (account.Plan != a.Spec.Plan || len(account.Cards) > len(a.Spec.Cards)) {
+			if account, open := w.(*world).State.Accounts[string(a.UID)]; open && w.(*world).Quiet() && (account.Plan != a.Spec.Plan || len(account.Cards) > len(a.Spec.Cards)) {
 				return fmt.Errorf("it is Ready, and the account is %+v", account)
 			}
 			return nil

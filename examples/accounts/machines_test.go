@@ -56,9 +56,7 @@ func TestAccountMachineTransitions(t *testing.T) {
 		{Name: "nothing is left", State: "Closed", Attempt: machines.DeletionTarget, Facts: with("")},
 	},
 		externaltest.Rows(commands, sendCase{State: "Updating", Due: with("basic"), Command: put, WaitingFor: []string{"on-plan"}}),
-		externaltest.Rows(commands, sendCase{
-			State: "Closing", Attempt: machines.DeletionTarget, Due: with("gold"), Command: remove, WaitingFor: []string{"not(open)"}, InFlight: []string{"not(open)", "quiet"},
-		})))
+		externaltest.Rows(commands, sendCase{State: "Closing", Attempt: machines.DeletionTarget, Due: with("gold"), Command: remove, WaitingFor: []string{"not(open)"}, InFlight: []string{"not(open)", "quiet"}})))
 }
 
 func TestCardMachineTransitions(t *testing.T) {
@@ -78,7 +76,5 @@ func TestCardMachineTransitions(t *testing.T) {
 		{Name: "nothing is left", State: "Canceled", Attempt: machines.DeletionTarget, Facts: with("gold")},
 	},
 		externaltest.Rows(commands, sendCase{State: "Issuing", Due: with("gold"), Command: put, WaitingFor: []string{"issued"}}),
-		externaltest.Rows(commands, sendCase{
-			State: "Canceling", Attempt: machines.DeletionTarget, Due: with("gold", "visa"), Command: remove, WaitingFor: []string{"not(issued)"}, InFlight: []string{"not(issued)", "quiet"},
-		})))
+		externaltest.Rows(commands, sendCase{State: "Canceling", Attempt: machines.DeletionTarget, Due: with("gold", "visa"), Command: remove, WaitingFor: []string{"not(issued)"}, InFlight: []string{"not(issued)", "quiet"}})))
 }

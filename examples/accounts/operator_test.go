@@ -51,7 +51,6 @@ func TestOperatorKeepsAccounts(t *testing.T) {
 	r := lifecycle.New(kind, lifecycle.Options{Client: c, Live: c, Clock: clk})
 	ctx, key := context.Background(), client.ObjectKeyFromObject(account)
 	until := func(what string, reached func(err error) bool) {
-		t.Helper()
 		for range 5000 {
 			if reached(c.Get(ctx, key, account)) {
 				return
@@ -108,12 +107,10 @@ func TestOperatorExecuteFails(t *testing.T) {
 		operator Operator
 		want     external.Answer
 	}{
-		"refused": {answering(http.StatusForbidden, "not yours\n"), external.Answer{State: external.Refused, Code: 403, Name: "Forbidden", Text: "not yours"}},
-		"failed":  {answering(http.StatusBadGateway, "x"), external.Answer{State: external.Unknown, Text: "the service answers with 502 Bad Gateway"}},
-		"elsewhere, after it was executed": {
-			NewOperator(redirecting.URL, redirecting.Client()), external.Answer{State: external.Unknown, Text: "the service answers with 303 See Other"},
-		},
-		"down": {NewOperator(down.URL, &http.Client{}), external.Answer{State: external.Failed, Text: "the system does not answer: dial: connect: connection refused"}},
+		"refused":                          {answering(http.StatusForbidden, "not yours\n"), external.Answer{State: external.Refused, Code: 403, Name: "Forbidden", Text: "not yours"}},
+		"failed":                           {answering(http.StatusBadGateway, "x"), external.Answer{State: external.Unknown, Text: "the service answers with 502 Bad Gateway"}},
+		"elsewhere, after it was executed": {NewOperator(redirecting.URL, redirecting.Client()), external.Answer{State: external.Unknown, Text: "the service answers with 303 See Other"}},
+		"down":                             {NewOperator(down.URL, &http.Client{}), external.Answer{State: external.Failed, Text: "the system does not answer: dial: connect: connection refused"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := c.operator.Execute(t.Context(), external.Object{UID: "uid"}, Command{Method: http.MethodPut})
