@@ -2,6 +2,7 @@ package podset
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -42,6 +43,18 @@ func TestReconcileWaitsForAClaimThatIsBeingDeleted(t *testing.T) {
 	if again := r.run(t).RequeueAfter; again != states.DefaultPoll || len(r.writes) > 1 {
 		t.Errorf("again after %s, writes %v; want only the status", again, r.writes)
 	}
+	for range 2 {
+		r.clock.Step(time.Minute)
+		r.run(t)
+	}
+	set := &corev1beta2.StrimziPodSet{}
+	if err := r.Client.Get(t.Context(), client.ObjectKey{Namespace: "ns", Name: "c-p"}, set); err != nil {
+		t.Fatal(err)
+	}
+	want := "creating pod ns/c-p-0: not possible yet: its claim data-c-p-0 is being deleted, and has the finalizers kubernetes.io/pvc-protection"
+	if len(set.Status.Conditions) != 1 || set.Status.Conditions[0].Message != want {
+		t.Errorf("conditions %+v, want the message %q", set.Status.Conditions, want)
+	}
 	if err := r.Client.Get(t.Context(), client.ObjectKeyFromObject(claim), claim); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +64,7 @@ func TestReconcileWaitsForAClaimThatIsBeingDeleted(t *testing.T) {
 	}
 	r.writes = nil
 	r.run(t)
-	if diff := cmp.Diff([]string{"create c-p-0"}, r.writes); diff != "" {
+	if diff := cmp.Diff([]string{"create c-p-0", "status c-p"}, r.writes); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
 }

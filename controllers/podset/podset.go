@@ -117,13 +117,14 @@ func (r *Reconciler) tend(ctx context.Context, set *corev1beta2.StrimziPodSet) (
 		}
 	}
 	var again time.Duration
+	var stuck error
 	if len(f.missing)+len(f.ended)+len(f.extra) > 0 {
-		again, err = r.change(ctx, set, pods, write)
+		again, stuck, err = r.change(ctx, set, pods, write)
 		if err != nil && (!errors.As(err, new(refusal)) || errors.Is(err, lifecycle.ErrStale) || apierrors.IsConflict(err)) {
 			return 0, err
 		}
 	}
-	shown, showing := r.show(ctx, set, &f, err)
+	shown, showing := r.show(ctx, set, &f, errors.Join(err, stuck))
 	return max(again, shown), errors.Join(err, showing)
 }
 
@@ -145,30 +146,17 @@ func (r *Reconciler) pods(ctx context.Context, set *corev1beta2.StrimziPodSet) (
 }
 
 // change creates and deletes pods according to the set as read live, so that it respects an entry that was replaced or removed in
-// the meantime, and the mark of a restart.
-func (r *Reconciler) change(ctx context.Context, set *corev1beta2.StrimziPodSet, pods []*corev1.Pod, write lifecycle.Writer) (time.Duration, error) {
+// the meantime, and the mark of a restart. It returns in stuck what is only awaited, and for longer than usual.
+func (r *Reconciler) change(ctx context.Context, set *corev1beta2.StrimziPodSet, pods []*corev1.Pod, write lifecycle.Writer) (again time.Duration, stuck, err error) {
 	live := &corev1beta2.StrimziPodSet{}
 	if err := r.Live.Get(ctx, client.ObjectKeyFromObject(set), live); err != nil {
-		return 0, lifecycle.IgnoreMissing(err)
+		return 0, nil, lifecycle.IgnoreMissing(err)
 	}
 	if live.UID != set.UID || live.DeletionTimestamp != nil {
-		return 0, nil
+		return 0, nil, nil
 	}
 	f := compare(live, pods)
-	var again time.Duration
-	var failures []error
-	for _, missing := range f.missing {
-		if left := held(live, missing.name, r.Clock.Now()); left > 0 {
-			again = sooner(again, left)
-			continue
-		}
-		switch err := r.create(ctx, live, missing, write); {
-		case errors.Is(err, lifecycle.ErrWait):
-			again = sooner(again, states.DefaultPoll)
-		case err != nil:
-			failures = append(failures, refusal{err})
-		}
-	}
+	again, waits, failures := r.createAll(ctx, live, f.missing, write)
 	for _, pod := range f.ended {
 		if left := r.relapses.rest(set.UID, pod, r.Clock.Now()); left > 0 {
 			again = sooner(again, left)
@@ -184,7 +172,28 @@ func (r *Reconciler) change(ctx context.Context, set *corev1beta2.StrimziPodSet,
 		}
 		failures = append(failures, err)
 	}
-	return again, errors.Join(failures...)
+	return again, errors.Join(waits...), errors.Join(failures...)
+}
+
+// createAll creates the missing pods. It returns the delay until those that wait can be created, the waits that last for longer than usual,
+// and the failures.
+func (r *Reconciler) createAll(ctx context.Context, live *corev1beta2.StrimziPodSet, missing []entry, write lifecycle.Writer) (again time.Duration, stuck, failures []error) {
+	for _, e := range missing {
+		if left := held(live, e.name, r.Clock.Now()); left > 0 {
+			again = sooner(again, left)
+			continue
+		}
+		switch err := r.create(ctx, live, e, write); {
+		case errors.Is(err, lifecycle.ErrWait):
+			again = sooner(again, states.DefaultPoll)
+			if errors.As(err, new(lingering)) {
+				stuck = append(stuck, err)
+			}
+		case err != nil:
+			failures = append(failures, refusal{err})
+		}
+	}
+	return again, stuck, failures
 }
 
 // refusal wraps the error of a pod that could not be created.

@@ -70,6 +70,37 @@ func TestReconcileShowsARejectedPod(t *testing.T) {
 	}
 }
 
+// Every pod that cannot be created has its line: a node without one would be taken for one that is about to start.
+func TestMessageNamesEveryPod(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pods, named, most int
+		last              string
+	}{
+		"one pod has the whole length": {pods: 1, named: 1, most: longestMessage},
+		"many pods share it":           {pods: 40, named: 40, most: 40 * (shortestLine + 1)},
+		"more than a message holds":    {pods: 200, named: mostLines, most: 32_768, last: "… and 70 more"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var all []error
+			for i := range tc.pods {
+				name := fmt.Sprintf("%s-%03d", strings.Repeat("p", 59), i)
+				all = append(all, refusal{fmt.Errorf("creating *v1.Pod %s/%s: pods %q is forbidden: exceeded quota:\n%s", strings.Repeat("n", 63), name, name, strings.Repeat("cpu=2,", 300))})
+			}
+			got := message(errors.Join(errors.Join(all...), nil))
+			lines := strings.Split(got, "\n")
+			named := 0
+			for i, line := range lines {
+				if strings.Contains(line, fmt.Sprintf("-%03d: ", i)) {
+					named++
+				}
+			}
+			if named != tc.named || len(got) > tc.most || len(lines) > tc.named && lines[tc.named] != tc.last {
+				t.Errorf("%d of %d pods are named in %d bytes, and the last line is %s", named, tc.pods, len(got), lines[len(lines)-1])
+			}
+		})
+	}
+}
+
 // A pod that no node admits is recreated with increasing delays.
 func TestRelapsesRestDoubles(t *testing.T) {
 	r := newRig(t, setOf(t, "r1", "c-p-0"))

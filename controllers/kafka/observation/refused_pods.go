@@ -26,16 +26,22 @@ func (d *deriver) refusedPods() {
 	}
 }
 
-// refusalOf returns why the pod could not be created; nil if the status of its set names no reason for this pod.
+// refusalOf returns why the pod could not be created; nil if the status of its set names no reason for this pod, although it has room for
+// the reasons of all pods.
 func refusalOf(set *corev1beta2.StrimziPodSet, pod string) *transitions.Problem {
 	c := meta.FindStatusCondition(set.Status.Conditions, corev1beta2.PodsMade)
 	if c == nil || c.Status != metav1.ConditionFalse {
 		return nil
 	}
+	last := ""
 	for line := range strings.SplitSeq(c.Message, "\n") { // an error for each pod
 		if _, cause, found := strings.Cut(line, "/"+pod+": "); found {
 			return shortProblem(roll.PodRefused, "cannot be created: %s", cause)
 		}
+		last = line
+	}
+	if strings.HasPrefix(last, corev1beta2.PodsMadeMore) {
+		return shortProblem(roll.PodRefused, "cannot be created; the status of StrimziPodSet %s has no room for the reason", set.Name)
 	}
 	return nil
 }

@@ -19,11 +19,12 @@ func TestRefusalOf(t *testing.T) {
 		"the pod is refused":                {condition: "PodsMade", status: "False", message: quota, want: `cannot be created: pods "c-p-1" is forbidden: exceeded quota: small`},
 		"the second of two that is refused": {condition: "PodsMade", status: "False", message: "creating *v1.Pod n/c-p-0: no\n" + quota, want: `cannot be created: pods "c-p-1" is forbidden: exceeded quota: small`},
 		"another pod is refused":            {condition: "PodsMade", status: "False", message: "creating *v1.Pod n/c-p-10: no"},
+		"the reason is not shown":           {condition: "PodsMade", status: "False", message: "creating *v1.Pod n/c-p-0: no\n… and 7 more", want: "cannot be created; the status of StrimziPodSet c-p has no room for the reason"},
 		"another condition":                 {condition: "Other", status: "False", message: quota},
 		"a condition that is satisfied":     {condition: "PodsMade", status: "True", message: quota},
 	} {
 		t.Run(name, func(t *testing.T) {
-			set := &corev1beta2.StrimziPodSet{}
+			set := &corev1beta2.StrimziPodSet{ObjectMeta: metav1.ObjectMeta{Name: "c-p"}}
 			if tc.condition != "" {
 				set.Status.Conditions = []metav1.Condition{{Type: tc.condition, Status: metav1.ConditionStatus(tc.status), Message: tc.message}}
 			}

@@ -126,6 +126,9 @@ func (e PodEntry) Pod() (*corev1.Pod, error) {
 // PodsMade is the condition of a StrimziPodSet that reports why pods could not be created, a line for each. It is absent while every pod could be.
 const PodsMade = "PodsMade"
 
+// PodsMadeMore begins the last line of a PodsMade message that has no line for each pod.
+const PodsMadeMore = "… and "
+
 // StrimziPodSetStatus is the observed state of a pod set.
 type StrimziPodSetStatus struct {
 	// ObservedGeneration is the newest generation of the spec that has been reconciled.
