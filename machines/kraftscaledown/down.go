@@ -8,8 +8,8 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// down reports whether the broker is down, by two independent reports: its kubelet's, and Kafka's, which lists it as fenced or does not
-// list it.
+// down reports whether the broker is down, by two independent reports: that of its kubelet, or of the API server that refuses its pod, and
+// Kafka's, which lists it as fenced or does not list it.
 func (f *Facts) down(n *Node) bool {
 	brokers, known := f.Brokers.Get()
 	b, found := brokers.Find(n.ID)

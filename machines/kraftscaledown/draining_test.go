@@ -146,6 +146,10 @@ func draining() []row {
 		in(cordoning, "the drain of a broker that is down is remembered", of(drain, down(3, 0), holds(3, 7)), waits(beginDrain(3, 7), "broker-cordoned")),
 		in(cordoning, "a broker that is down cannot be cordoned", of(drain, down(3, 2), partition(3, 2)), to("cordoned", state, 3)),
 		in(cordoning, "whether the broker is down is not known", of(drain, down(3, 2), brokersSilent), waits(nil, "broker-cordoned")),
+		in(cordoning, "a directory cannot be read, and another broker is to be drained", of(drain, drained(3), dirs(forbidden, 3), runs(4), holds(4, 1), cordoned(3, false)), to("drain-deferred", ending, 3)),
+		in(cordoning, "the metadata level cannot be read, the broker is down, and another one is to be drained", of(drain, down(3, 2), featuresSilent, runs(4), holds(4, 1)), to("drain-deferred", ending, 3)),
+		in(cordoning, "the broker is down, and another one is to be drained", of(drain, down(3, 2), runs(4), holds(4, 1)), to("drain-deferred", ending, 3)),
+		in(cordoning, "the broker answers, and another one is to be drained", of(drain, drained(3), runs(4), holds(4, 1), cordoned(3, false)), waits(setCordon(3, true), "broker-cordoned")),
 		in(cordoning, "the node is desired again", of(drain, again, cordoned(3, true)), to("drain-withdrawn", ending, 3)),
 		in(cordoning, "nothing is left of the node", of(drain), to("drain-withdrawn", ending, 3)),
 

@@ -32,7 +32,8 @@ type Node struct {
 	Ending bool
 	// Kept is why the pod of a stopped node is not removed now, for users; empty if nothing is known to keep it.
 	Kept string
-	// Down is true if the kubelet reports that the pod of the node is not ready, for longer than a restart takes.
+	// Down is true if the kubelet reports that the pod of the node is not ready, for longer than a restart takes, or the API server refuses
+	// to create the pod.
 	Down bool
 	// Unused is true if the node's record permits its storage to be formatted for the first time: Kafka was never seen to list a broker
 	// with this storage.
@@ -50,7 +51,7 @@ type Facts struct {
 	SessionTimeout time.Duration
 	// Wanted are the ids of the desired brokers, ascending.
 	Wanted []int32
-	// Down are the desired brokers whose pods have not been ready for longer than a restart takes, ascending.
+	// Down are the desired brokers whose pods have not been ready for longer than a restart takes, or cannot be created, ascending.
 	Down []int32
 	// Nodes that leave, in the order in which they are removed, and nodes that were stopped or drained and are desired again. Every node
 	// with a record or with a pod in the broker role is here or in Wanted.

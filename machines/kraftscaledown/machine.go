@@ -149,7 +149,8 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			{Event: "nothing-leaving", From: AwaitingEmpty, To: Steady, When: not(anyLeaving, "no broker to remove"), EvenIfUnknown: true, ClearData: true, Releases: []string{heldDrain}, Doc: "every broker that is known is desired"},
 
 			{Event: "drain-withdrawn", From: Cordoning, To: EndingDrain, When: withdrawn, Outranks: true, Doc: "the drain is not requested any more, or cannot continue"},
-			{Event: "cordoned", From: Cordoning, To: Draining, When: cordonSet, Awaited: true, Doc: "the broker gets no new replicas"},
+			{Event: "drain-deferred", From: Cordoning, To: EndingDrain, When: otherFirst, EvenIfUnknown: true, Outranks: true, Doc: "the broker is down or cannot read a directory, and another one does not wait for its cordon; it is drained after that one"},
+			{Event: "cordoned", From: Cordoning, To: Draining, When: cordonSet, Awaited: true, EvenIfUnknown: true, Doc: "the broker gets no new replicas"},
 			{Event: "drain-withdrawn", From: Draining, To: EndingDrain, When: withdrawn, Outranks: true, Doc: "the drain is not requested any more, or cannot continue"},
 			{Event: "drained", From: Draining, To: EndingDrain, When: selectedDrained, Awaited: true, Doc: "the broker holds no replica"},
 			{Event: "drain-refused", From: Draining, To: EndingDrain, When: not(enoughStay, "a drain that cannot end"), Doc: "too few brokers stay, since further brokers leave"},

@@ -101,10 +101,13 @@ func kept(k *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) s
 // downAfter exceeds the time that a node usually takes for a restart.
 const downAfter = 2 * time.Minute
 
-// down reports whether the node's pod has not been ready for longer than a restart takes. A pod that does not exist is created at once,
-// and counts from then on.
+// down reports whether the node's pod has not been ready for longer than a restart takes, or cannot be created. A pod that does not exist
+// is otherwise created at once, and counts from then on.
 func down(n *observation.Node, now time.Time) bool {
-	return n.Pod.Exists && !n.Pod.Ready && !n.Pod.UnreadySince.IsZero() && !now.Before(n.Pod.UnreadySince.Add(downAfter))
+	if !n.Pod.Exists {
+		return n.Pod.Trouble != nil
+	}
+	return !n.Pod.Ready && !n.Pod.UnreadySince.IsZero() && !now.Before(n.Pod.UnreadySince.Add(downAfter))
 }
 
 // unused reports whether the node's record permits to format its storage, and not because data on it was given up.

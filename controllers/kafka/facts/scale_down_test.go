@@ -11,6 +11,8 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
+	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // leavingNode is a node that runs and leaves.
@@ -38,10 +40,13 @@ func TestScaleDownNodes(t *testing.T) {
 		"a pod that may be restarting":               {change: unready(downAfter - time.Second), want: runs},
 		"a pod that is not ready for long":           {change: unready(downAfter), want: down},
 		"a pod that is to be created from its entry": {change: func(n *observation.Node) { n.Pod = observation.Pod{} }, want: runs},
-		"a node that never started":                  {change: func(n *observation.Node) { n.Record.Format, n.Record.Version = record.FormatAllowed, "" }, want: unused},
-		"a node that Kafka was never seen to list":   {change: func(n *observation.Node) { n.Record.Format = record.FormatAllowed }, want: unused},
-		"a node whose lost data was given up":        {change: func(n *observation.Node) { n.Record.Format, n.Record.Volumes = record.FormatAllowed, []int32{0} }, want: runs},
-		"a node whose record cannot be read":         {change: func(n *observation.Node) { n.Record.Format, n.RecordBroken = record.FormatAllowed, true }, want: runs},
+		"a pod that cannot be created": {change: func(n *observation.Node) {
+			n.Pod = observation.Pod{Trouble: transitions.Problemf(roll.PodRefused, "cannot be created: exceeded quota")}
+		}, want: down},
+		"a node that never started":                {change: func(n *observation.Node) { n.Record.Format, n.Record.Version = record.FormatAllowed, "" }, want: unused},
+		"a node that Kafka was never seen to list": {change: func(n *observation.Node) { n.Record.Format = record.FormatAllowed }, want: unused},
+		"a node whose lost data was given up":      {change: func(n *observation.Node) { n.Record.Format, n.Record.Volumes = record.FormatAllowed, []int32{0} }, want: runs},
+		"a node whose record cannot be read":       {change: func(n *observation.Node) { n.Record.Format, n.RecordBroken = record.FormatAllowed, true }, want: runs},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := leavingNode()
