@@ -111,6 +111,7 @@ func draining() []row {
 		free(waiting, "a drain cannot end, and another node cannot come back", of(drain, with(node{ID: 4}), holds(4, 1), runs(3), partition(3, 4)), waits(nil, "broker-empty")),
 		free(waiting, "a node that is drained is desired again", of(drain, again), to("drain-withdrawn", ending, 3)),
 		free(waiting, "the drain is not requested any more", of(drained(3), holds(3, 1)), to("drain-withdrawn", ending, 3)),
+		free(waiting, "the drain is not requested any more, and another broker is gone", of(drained(3), stopped(4)), to("drain-withdrawn", ending, 3)),
 		free(waiting, "the drain is not requested any more, and the disks cannot be read", of(with(node{ID: 4, Runs: true, Stopped: true}), drained(3), dirsSilent), to("drain-withdrawn", ending, 3)),
 		free(waiting, "a node that was drained cannot come back and holds nothing", of(drain, lost), to("gone-already", kraftscaledown.AwaitingGone, 3)),
 		free(waiting, "a node that was drained cannot come back and holds replicas", of(drain, lost, partition(3, 2)), waits(nil, "broker-empty")),

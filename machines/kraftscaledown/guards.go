@@ -103,10 +103,11 @@ var anyEmpty = guard{
 }
 
 func pickEmpty(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
-	verdict := transitions.Deny("no broker leaves")
+	const none = "no broker leaves that has a process"
+	verdict := transitions.Deny(none)
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
-		if n.Wanted || n.Draining > 0 {
+		if stopped := n.Stopped && !n.Runs; n.Wanted || n.Draining > 0 || stopped { // pickGone chooses those that are stopped
 			continue
 		}
 		v := f.empty(n)
@@ -114,7 +115,7 @@ func pickEmpty(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 		case v.Answer == transitions.Yes && n.Runs:
 			return v, roll.Data{Node: n.ID}
 		case v.Answer == transitions.Yes:
-		case verdict.Answer == transitions.No && (v.Answer == transitions.Unknown || verdict.Observed == "no broker leaves"):
+		case verdict.Answer == transitions.No && (v.Answer == transitions.Unknown || verdict.Observed == none):
 			verdict = v
 		}
 	}

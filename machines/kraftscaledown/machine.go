@@ -110,7 +110,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 	}
 	blocked := wait(AwaitingEmpty, emptyDeadline, AwaitingEmpty, "brokers leave; the next one that holds no replica is stopped")
 	blocked.Poll = emptyPoll
-	refusedToUnregister := hold(UnregistrationRefused, states.Advice, AwaitingEmpty, "Kafka refused to unregister the selected broker; retried after a back-off")
+	refusedToUnregister := hold(UnregistrationRefused, states.Advice, AwaitingEmpty, "Kafka refused to unregister the selected broker; retried after a back-off, in which other brokers are stopped and drained")
 	refusedToUnregister.Retains = []string{heldDrain} // of another broker, whose drain continues after the back-off
 	remains := not(leaving, "a broker that is desired again")
 	withdrawn := not(drainRequested, "a drain that is not requested any more")
@@ -180,7 +180,10 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			{Event: "desired-again", From: Unregistering, To: AwaitingGone, When: all(unasked, remains), EvenIfUnknown: true, Doc: "the broker is desired again"},
 
 			{Event: "settled", From: AwaitingSettled, To: AwaitingEmpty, When: settled, Awaited: true, ClearData: true, Doc: "the registrations show the outcome; without a persisted state it is not known of which broker"},
-			{Event: "ask-again", From: UnregistrationRefused, To: AwaitingGone, Choose: &choice{Guard: askAgain, Pick: pickAgain}, Awaited: true, Doc: "the back-off has passed"},
+			{Event: "drain-withdrawn", From: UnregistrationRefused, To: EndingDrain, Choose: &choice{Guard: drainOver, Pick: pickDrainOver}, EvenIfUnknown: true, Outranks: true, Doc: "a drain that was begun is not requested any more; a refusal does not hold up its end"},
+			{Event: "broker-empty", From: UnregistrationRefused, To: StoppingNode, Choose: &choice{Guard: anyEmpty, Pick: pickEmpty}, EvenIfUnknown: true, Outranks: true, Doc: "a broker holds no replica; a refusal does not hold up its removal"},
+			{Event: "drain-requested", From: UnregistrationRefused, To: Cordoning, Choose: &choice{Guard: drainable, Pick: pickDrainable}, EvenIfUnknown: true, Outranks: true, Doc: "a broker holds replicas, and its drain is requested; a refusal does not hold it up"},
+			{Event: "ask-again", From: UnregistrationRefused, To: AwaitingGone, Choose: &choice{Guard: askAgain, Pick: pickAgain}, Awaited: true, EvenIfUnknown: true, Doc: "the back-off has passed"},
 
 			{Event: "released", From: Releasing, To: AwaitingEmpty, NewAttempt: true, When: released, Awaited: true, ClearData: true, Doc: "nothing of the broker is left; each removal is an attempt of its own"},
 			{Event: "returned", From: Returning, To: AwaitingEmpty, When: running, Awaited: true, ClearData: true, Doc: "the node may run as a broker again"},
