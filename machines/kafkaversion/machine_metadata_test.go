@@ -128,6 +128,7 @@ func (k scenes) awaitingWhatRaises() []machineRow {
 
 		at(soaking, "soaking: the time has not passed", "", k.raising().soaking(2*time.Hour), waits("soaked")),
 		at(soaking, "soaking: the time has passed", "", k.raising().soaking(time.Hour), moves("soaked", kafkaversion.Verifying)),
+		at(soaking, "soaking: a leaving broker dies again and again", "it need not be ready", k.cluster(4).from(old).at(oldLevel).leavingNode(3).soaking(30*time.Minute).but(rolltest.Restarted(3, time.Minute)), moves("soaked", kafkaversion.Verifying)),
 		at(soaking, "soaking: the time cannot be read any more", "", k.raising().soakingUnreadably(), waits("soaked")),
 		at(soaking, "soaking: the time cannot be read and the level was raised by hand", "", k.cluster(3).soakingUnreadably(), withdrawn),
 		at(soaking, "soaking: it is not requested any more", "", k.raising(), moves("soaked", kafkaversion.Verifying)),
