@@ -67,16 +67,25 @@ func (v *Snapshot) RenderInput(kafka *kafkav1beta2.Kafka) *render.Input {
 			ID: n.ID, Pool: n.Pool, Pod: n.PodName, Controller: n.Roles.Controller, Broker: n.Roles.Broker,
 			Runs: n.Wanted || n.Entry.Exists || n.Pod.Exists,
 		}
-		image, version := n.Pod.Image, n.Pod.Version
-		if !n.Pod.Exists { // it is created again from its entry
-			image, version = n.Entry.image, n.Entry.Version
-		}
-		if known, err := v.Table.Find(version); err != nil || !listed(known) {
+		image, version := n.image()
+		if known, err := v.Table.Find(version); !kafka.Spec.Kafka.Declares(version) || err != nil || !listed(known) {
 			node.Image, node.Version = image, version
 		}
 		in.Nodes = append(in.Nodes, node)
 	}
 	return in
+}
+
+// image returns the image with which the node runs or is created again, and its version; empty if it is unknown. It is the one of the entry,
+// since a webhook may replace that of the pod, and then the entry would be rendered differently from what it is.
+func (n *Node) image() (image, version string) {
+	switch {
+	case n.Entry.Exists && !n.Entry.Edited && (!n.Pod.Exists || n.Pod.Version == n.Entry.Version):
+		return n.Entry.image, n.Entry.Version
+	case n.Pod.Exists && n.Pod.Contradiction == nil:
+		return n.Pod.Image, n.Pod.Version
+	}
+	return "", ""
 }
 
 // Derived returns what derive computes from the declaration of the cluster, which is cached until the declaration changes. derive may

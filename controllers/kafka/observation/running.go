@@ -78,7 +78,7 @@ func (e evidence) adopted(n *Node) (version string, contradiction *transitions.P
 func (e evidence) oneOf(n *Node, entry, recorded string) string {
 	named := e.named(n.Pod.Image)
 	asEntry := n.Entry.names(n.Pod.Image) || named != "" && sameNumber(named, entry)
-	asRecord := n.Pod.Image == e.image(recorded) || named != "" && sameNumber(named, recorded)
+	asRecord := n.Pod.Image == e.earlierImage(recorded) || named != "" && sameNumber(named, recorded)
 	switch {
 	case asEntry && !asRecord:
 		return entry
@@ -115,6 +115,15 @@ func (e evidence) image(version string) string {
 		}
 	}
 	return "apache/kafka:" + version
+}
+
+// earlierImage returns the image with which a pod of the version may have been created before another version was declared: spec.kafka.image
+// may name one image for both.
+func (e evidence) earlierImage(version string) string {
+	if _, set := e.spec.Images[version]; !set && e.spec.Image != "" {
+		return e.spec.Image
+	}
+	return e.image(version)
 }
 
 // versionInTag matches the version of Kafka in a tag: 4.1.1, v4.1.1, 4.1.1-acme-2, 0.48.0-kafka-4.1.1.

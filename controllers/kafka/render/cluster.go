@@ -42,8 +42,8 @@ type Node struct {
 	Controller, Broker bool
 	// Runs is true if it has a pod or is to have one.
 	Runs bool
-	// Image and Version of the running pod, else of the entry that creates it again; empty without both. They are used for a version that the
-	// table does not list.
+	// Image and Version with which the node runs or is created again, if the version is not the declared one or the table does not list it;
+	// else empty.
 	Image, Version string
 }
 

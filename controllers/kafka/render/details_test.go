@@ -53,22 +53,29 @@ with\ space=x
 
 func TestEntryImages(t *testing.T) {
 	for name, tc := range map[string]struct {
-		image   string
-		images  map[string]kafkav1beta2.ImageReference
-		node    Node
-		version string
-		want    string
+		declared string
+		image    string
+		images   map[string]kafkav1beta2.ImageReference
+		node     Node
+		others   []Node
+		version  string
+		want     string
 	}{
-		"the table's":                  {version: "4.1.1", want: "apache/kafka:4.1.1"},
-		"the spec's":                   {version: "4.1.1", image: "example.com/k:1", want: "example.com/k:1"},
-		"the spec's for the version":   {version: "4.1.1", image: "example.com/k:1", images: map[string]kafkav1beta2.ImageReference{"4.1.1": "example.com/k:2"}, want: "example.com/k:2"},
-		"the spec's for other ones":    {version: "4.1.1", images: map[string]kafkav1beta2.ImageReference{"4.1.0": "example.com/k:2"}, want: "apache/kafka:4.1.1"},
-		"an unknown version that runs": {version: "9.9.9", node: Node{Version: "9.9.9", Image: "example.com/k:9"}, want: "example.com/k:9"},
-		"an unknown version elsewhere": {version: "9.9.9", node: Node{Version: "9.9.8", Image: "example.com/k:8"}, want: "apache/kafka:9.9.9"},
+		"the table's":                                           {version: "4.1.1", want: "apache/kafka:4.1.1"},
+		"the spec's":                                            {version: "4.1.1", image: "example.com/k:1", want: "example.com/k:1"},
+		"the spec's for the version":                            {version: "4.1.1", image: "example.com/k:1", images: map[string]kafkav1beta2.ImageReference{"4.1.1": "example.com/k:2"}, want: "example.com/k:2"},
+		"the spec's for other ones":                             {version: "4.1.1", images: map[string]kafkav1beta2.ImageReference{"4.1.0": "example.com/k:2"}, want: "apache/kafka:4.1.1"},
+		"the spec's, which is of another version":               {declared: "4.2.0", version: "4.1.1", image: "example.com/k:2", want: "apache/kafka:4.1.1"},
+		"the spec's, of another version than the node's":        {declared: "4.2.0", version: "4.1.1", image: "example.com/k:2", node: Node{Version: "4.1.1", Image: "example.com/k:1"}, want: "example.com/k:1"},
+		"the spec's, of another version than of other nodes":    {declared: "4.2.0", version: "4.1.1", image: "example.com/k:2", others: []Node{{Version: "4.1.1", Image: "example.com/k:1"}}, want: "example.com/k:1"},
+		"the spec's for a version that is not the declared one": {declared: "4.2.0", version: "4.1.1", images: map[string]kafkav1beta2.ImageReference{"4.1.1": "example.com/k:3"}, node: Node{Version: "4.1.1", Image: "example.com/k:1"}, want: "example.com/k:3"},
+		"the spec's for the declared version":                   {declared: "4.2.0", version: "4.2.0", image: "example.com/k:2", node: Node{Version: "4.1.1", Image: "example.com/k:1"}, want: "example.com/k:2"},
+		"an unknown version that runs":                          {version: "9.9.9", node: Node{Version: "9.9.9", Image: "example.com/k:9"}, want: "example.com/k:9"},
+		"an unknown version elsewhere":                          {version: "9.9.9", node: Node{Version: "9.9.8", Image: "example.com/k:8"}, want: "apache/kafka:9.9.9"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			in := Input{Table: table(t)}
-			in.Spec.Kafka.Image, in.Spec.Kafka.Images = tc.image, tc.images
+			in := Input{Table: table(t), Nodes: tc.others}
+			in.Spec.Kafka.Version, in.Spec.Kafka.Image, in.Spec.Kafka.Images = tc.declared, tc.image, tc.images
 			if got := New(in).image(&tc.node, tc.version); got != tc.want {
 				t.Errorf("image %q, want %q", got, tc.want)
 			}
@@ -104,7 +111,7 @@ func TestEntryRevision(t *testing.T) {
 		"a reserved property": {same: true, change: func(in *Input) {
 			in.Spec.Kafka.Config["node.id"] = apiextensionsv1.JSON{Raw: []byte("16")}
 		}},
-		"image": {change: func(in *Input) { in.Spec.Kafka.Image = "example.com/k:1" }},
+		"image": {change: func(in *Input) { in.Spec.Kafka.Version, in.Spec.Kafka.Image = "4.1.1", "example.com/k:1" }},
 		"resources": {change: func(in *Input) {
 			in.Pools[0].Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("1")}}
 		}},

@@ -89,16 +89,11 @@ func stamped(pod *corev1.Pod) (*Entry, error) {
 	return &Entry{PodEntry: entry, Revision: revision}, nil
 }
 
-// image returns the image of a node at a version: from the spec, the table, the node itself if it is on that version, any other node that
-// is, else the public one.
+// image returns the image of a node at a version: from the spec, the node itself if it keeps one of that version, any other node that does,
+// the table, else the public one.
 func (c *Cluster) image(n *Node, version string) string {
 	if image := c.in.Spec.Kafka.ImageFor(version); image != "" {
 		return image
-	}
-	if v, err := c.in.Table.Find(version); err == nil {
-		if row, ok := v.Row(); ok {
-			return row.Image()
-		}
 	}
 	if n.Version == version && n.Image != "" {
 		return n.Image
@@ -106,6 +101,11 @@ func (c *Cluster) image(n *Node, version string) string {
 	for i := range c.in.Nodes {
 		if other := &c.in.Nodes[i]; other.Version == version && other.Image != "" {
 			return other.Image
+		}
+	}
+	if v, err := c.in.Table.Find(version); err == nil {
+		if row, ok := v.Row(); ok {
+			return row.Image()
 		}
 	}
 	return "apache/kafka:" + version

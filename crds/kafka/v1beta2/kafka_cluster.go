@@ -25,8 +25,8 @@ type KafkaClusterSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,4}[.][0-9]{1,4}([.][0-9]{1,4})?(-IV[0-9]{1,4})?$')",messageExpression="'\"' + self + '\" is not a metadata version: write it as 4.1 or 4.1-IV1'"
 	MetadataVersion string `json:"metadataVersion,omitempty"`
 
-	// Image of every node whose version has no entry in images.
-	// It applies to every version, so that a version change needs a new image here too; images is safer.
+	// Image of the nodes on version, unless version has an entry in images.
+	// Change it together with version. Nodes on another version keep the image with which they run; images is safer.
 	// Defaults to apache/kafka with the version as tag.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -98,14 +98,20 @@ type Rack struct {
 // +kubebuilder:validation:Pattern=`^\S+$`
 type ImageReference string
 
-// ImageFor returns the image that the spec sets for a version of Kafka: the entry in images, else image. It is empty if the
-// spec sets neither; the version table then has the image.
+// ImageFor returns the image that the spec sets for a version of Kafka: the entry in images, else image if it is of that version. It is
+// empty if the spec sets neither.
 func (s *KafkaClusterSpec) ImageFor(version string) string {
 	if image, ok := s.Images[version]; ok {
 		return string(image)
 	}
+	if !s.Declares(version) {
+		return ""
+	}
 	return s.Image
 }
+
+// Declares reports whether image is of the version of Kafka: of the declared version, or of any if none is declared.
+func (s *KafkaClusterSpec) Declares(version string) bool { return s.Version == "" || s.Version == version }
 
 // UnusedClusterFields are the fields of spec.kafka that are accepted and have no effect.
 type UnusedClusterFields struct {
