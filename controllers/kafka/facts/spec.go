@@ -40,12 +40,18 @@ func incomplete(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Pro
 	return transitions.Problemf(lack.Reason, "%s. This is waited for until %s", lack.Message, end.UTC().Format(time.RFC3339))
 }
 
-// arriving describes the youngest pool of a young cluster that never ran, beside which others may be created in the next seconds, and the
-// end of the wait for them. It is nil for any other cluster.
+// arriving describes the youngest pool of a cluster that never ran, beside which others may be created in the next seconds, and the end of
+// the wait for them. It is nil for any other cluster, and once the first of its pools is old: its pools may be applied long after the Kafka.
 func arriving(k *kafkav1beta2.Kafka, v *observation.Snapshot) (youngest *transitions.Problem, end time.Time) {
-	limit := graceEnd(k, v)
-	if !v.Now.Before(limit) || v.Started() {
+	if k.Status.KafkaVersion != "" || v.Started() || len(v.Objects.Pools) == 0 {
 		return nil, end
+	}
+	first := slices.MinFunc(v.Objects.Pools, func(a, b *kafkav1beta2.KafkaNodePool) int {
+		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
+	}).CreationTimestamp
+	limit := first.Add(observation.PoolsGrace)
+	if grace := graceEnd(k, v); grace.After(limit) {
+		limit = grace
 	}
 	for _, pool := range v.Objects.Pools {
 		if until := pool.CreationTimestamp.Add(observation.PoolsPause); until.After(end) {

@@ -32,6 +32,11 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 		}
 		return out
 	}
+	brokersToo := func(_ *kafkav1beta2.Kafka, v *observation.Snapshot) {
+		for _, pool := range v.Objects.Pools {
+			pool.Spec.Roles = append(pool.Spec.Roles, kafkav1beta2.RoleBroker)
+		}
+	}
 	for name, tc := range map[string]struct {
 		age                       time.Duration
 		pools                     []*kafkav1beta2.KafkaNodePool
@@ -49,6 +54,21 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 		"no pool was created for a while":     {age: 7 * time.Second, pools: pools(0, 2*time.Second)},
 		"pools do not stop being created":     {age: 29 * time.Second, pools: pools(0, 28*time.Second), incomplete: "KafkaNodePool controller-28s was just created, and others may follow" + till},
 		"a pool is created in an old cluster": {age: time.Hour, pools: pools(0, time.Hour)},
+		"pools are created long after their Kafka": {
+			age: time.Hour + 3*time.Second, pools: pools(time.Hour, time.Hour+2*time.Second)[1:], change: brokersToo,
+			incomplete: "KafkaNodePool controller-1h0m2s was just created, and others may follow. This is waited for until 2026-11-20T13:00:07Z",
+		},
+		"pools do not stop being created long after their Kafka": {
+			age: time.Hour + 29*time.Second, pools: pools(time.Hour, time.Hour+28*time.Second)[1:], change: brokersToo,
+			incomplete: "KafkaNodePool controller-1h0m28s was just created, and others may follow. This is waited for until 2026-11-20T13:00:30Z",
+		},
+		"the first pool is old": {age: time.Hour + 30*time.Second, pools: pools(time.Hour, time.Hour+28*time.Second)[1:], change: brokersToo},
+		"an old cluster that ran": {
+			age: time.Hour + time.Second, pools: pools(time.Hour)[1:], change: func(k *kafkav1beta2.Kafka, v *observation.Snapshot) {
+				brokersToo(k, v)
+				k.Status.KafkaVersion = "4.1.1"
+			},
+		},
 		"a pool is created in one that starts": {
 			age: 3 * time.Second, pools: pools(0, 2*time.Second), change: func(_ *kafkav1beta2.Kafka, v *observation.Snapshot) {
 				v.Nodes = []observation.Node{{ID: 1, Pool: "controller-0s", Entry: observation.Entry{Exists: true}}}
