@@ -210,7 +210,7 @@ func (t *scope) filesystems(next *record.Record) {
 }
 
 // adopt records the image of a Deployment that was changed by an effect whose end was not seen, or by an administrator. What an administrator
-// set counts once the daemon has reported its version from its present pod. A gateway reports none.
+// set counts once it is recorded and the daemon has then reported its version from a pod with it. A gateway reports none.
 func (t *scope) adopt(next *record.Record) {
 	for name := range t.snapshot.Deployments {
 		d, recorded := next.Daemons[name.String()]
@@ -219,11 +219,11 @@ func (t *scope) adopt(next *record.Record) {
 		}
 		if image := t.snapshot.ByHand(name); image == "" {
 			runs := t.snapshot.Runs(name)
-			d.Image, d.Reference, d.Version, d.ByHand = runs.Image, runs.Reference, runs.Version, ""
-		} else if version, reported := facts.Reported(t.snapshot, name); reported {
-			d.Image, d.Reference, d.Version, d.ByHand = image, image, version, ""
-		} else {
-			d.ByHand = image
+			d.Image, d.Reference, d.Version, d.ByHand, d.ByHandPod = runs.Image, runs.Reference, runs.Version, "", ""
+		} else if d.ByHand != image {
+			d.ByHand, d.ByHandPod = image, t.before(name, image)
+		} else if version, reported := facts.Reported(t.snapshot, name, image); reported {
+			d.Image, d.Reference, d.Version, d.ByHand, d.ByHandPod = image, image, version, "", ""
 		}
 		if d.Version.Compare(d.Newest) > 0 || !t.snapshot.Founded() { // see before_quorum.go
 			d.Newest = d.Version
@@ -233,6 +233,16 @@ func (t *scope) adopt(next *record.Record) {
 		}
 		next.Daemons[name.String()] = d
 	}
+}
+
+// before returns the UID of the pod that the daemon has when an image set by hand is first seen; empty without one, or if the pod already has
+// the image, since the operator did not run. A webhook may change images in pods: one with another image is taken for that from before.
+func (t *scope) before(name ceph.Daemon, image string) string {
+	pod := t.snapshot.Pods[name]
+	if pod == nil || slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool { return c.Image == image }) {
+		return ""
+	}
+	return string(pod.UID)
 }
 
 // declaredOf returns the declared daemons of a type.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
@@ -143,22 +145,36 @@ func setByHand(s *observation.Snapshot, d *cephupgrade.Daemon, image string) {
 	if d.Name.Type == ceph.TypeRGW {
 		return
 	}
-	if v, reported := Reported(s, d.Name); reported {
+	if v, reported := Reported(s, d.Name, image); reported {
 		d.Image, d.Reference, d.Launched = image, image, v
 		return
 	}
 	d.ByHand = image
+	if pod := s.Pods[d.Name]; pod != nil && Replaced(s, pod, d.Name) {
+		d.Unpulled = false // that the image from before cannot be pulled says nothing of this one
+	}
 }
 
-// Reported returns the version that a daemon has reported from a pod of its present Deployment, and false if it has not.
-func Reported(s *observation.Snapshot, name ceph.Daemon) (v versions.Version, reported bool) {
+// Reported returns the version that a daemon has reported from a pod with the image that was set by hand in its Deployment, and false if it
+// has not. An administrator who sets an image does not change the revision in the template, so that the pod from before counts as one of it:
+// the image is recorded first, with that pod.
+func Reported(s *observation.Snapshot, name ceph.Daemon, image string) (v versions.Version, reported bool) {
 	pod, have := s.Pods[name], s.Deployments[name]
 	if pod == nil || have == nil || pod.DeletionTimestamp != nil || !render.Current(pod, have) || observation.StartedAt(pod).IsZero() {
+		return v, false
+	}
+	if s.Record.Daemons[name.String()].ByHand != image || Replaced(s, pod, name) {
 		return v, false
 	}
 	m, known := observation.Known(s.Cluster)
 	v, reported = m.Reported(name, pod.Name)
 	return v, known && reported
+}
+
+// Replaced reports whether a pod is the one from before an image was set by hand. It is ended for that image.
+func Replaced(s *observation.Snapshot, pod *corev1.Pod, name ceph.Daemon) bool {
+	before := s.Record.Daemons[name.String()].ByHandPod
+	return before != "" && before == string(pod.UID)
 }
 
 // orphans returns the sessions of our own managers whose pod is gone. Sessions of other clients are not judged: the name of a host says

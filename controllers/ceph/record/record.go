@@ -41,8 +41,10 @@ type Daemon struct {
 	Newest  versions.Version `json:"newest,omitzero"`
 	// Intent is a start that was about to be made; zero without one.
 	Intent Intent `json:"intent,omitzero"`
-	// ByHand is the image that an administrator set in its Deployment, while its version is not known.
-	ByHand string `json:"byHand,omitempty"`
+	// ByHand is the image that an administrator set in its Deployment, while its version is not known. ByHandPod is the UID of the pod that
+	// existed when it was first seen there, and that has another image.
+	ByHand    string `json:"byHand,omitempty"`
+	ByHandPod string `json:"byHandPod,omitempty"`
 	// Node and Address of a monitor. Directory is its parent directory there, below that of the spec; empty for that of earlier releases,
 	// which two clusters may share: the name of a namespace and that of a cluster were joined by a hyphen.
 	Node      string `json:"node,omitempty"`
