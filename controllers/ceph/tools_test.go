@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -115,4 +116,47 @@ func TestKindRunsCommandsInAPod(t *testing.T) {
 			t.Errorf("the key of %s is in %s", entry, p.arguments[i])
 		}
 	}
+}
+
+// TestKindPlacesTheToolsAsTheSpecSays changes the placement of the pod in which commands are run. What the spec had before is not kept.
+//
+//test:norace
+func TestKindPlacesTheToolsAsTheSpecSays(t *testing.T) {
+	r := newRig(t, cluster("ceph:16"))
+	p := &tools{r: r}
+	r.exec = p.exec
+	r.restart()
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	toleration := corev1.Toleration{Key: "storage", Operator: corev1.TolerationOpExists}
+	for _, want := range []cephv1.Placement{
+		{NodeSelector: map[string]string{"role": "old"}, Tolerations: []corev1.Toleration{toleration}},
+		{NodeSelector: map[string]string{"disk": "new"}},
+		{},
+	} {
+		r.edit(func(c *cephv1.Cluster) { c.Spec.Placement = map[string]cephv1.Placement{"mon": want} })
+		for range 5 {
+			r.step()
+		}
+		d := &appsv1.Deployment{}
+		r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-tools"}, d))
+		got := cephv1.Placement{NodeSelector: d.Spec.Template.Spec.NodeSelector, Tolerations: d.Spec.Template.Spec.Tolerations}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("placement (-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestKindNamesTheTroubleOfTheTools says why Ceph cannot be asked if no node takes the pod in which commands are run.
+func TestKindNamesTheTroubleOfTheTools(t *testing.T) {
+	r := newRig(t, cluster("ceph:16"))
+	p := &tools{r: r}
+	r.exec = p.exec
+	r.restart()
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	p.away = true
+	r.world.Unscheduled = func(p *corev1.Pod) bool { return p.Labels[render.LabelTools] != "" }
+	r.must(r.client.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace("rook-ceph"), client.MatchingLabels{render.LabelTools: "true"}))
+	r.until("the reason", 5*time.Minute, func() bool {
+		return strings.Contains(r.message(lifecycle.Ready), "the pod of rook-ceph-tools, in which commands are run, does not start: Unschedulable")
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
@@ -77,7 +78,28 @@ func (t *scope) tools(ctx context.Context) error {
 	if oldest.Reference == "" {
 		return nil // before the monitors are launched there is nothing to ask
 	}
-	return t.write.Apply(ctx, render.Tools(t.input(), oldest))
+	return t.toolsOf(ctx, oldest)
+}
+
+// toolsOf applies the Deployment with the image of a monitor. Apply keeps what it does not want, such as an entry of a nodeSelector from before:
+// where the pod changes, it is replaced as a whole.
+func (t *scope) toolsOf(ctx context.Context, runs record.Daemon) error {
+	want, err := render.Tools(t.input(), runs)
+	if err != nil {
+		return err
+	}
+	have := t.snapshot.Tools
+	switch {
+	case have == nil || have.DeletionTimestamp != nil || have.Annotations[render.Template] == want.Annotations[render.Template]:
+		return t.write.Apply(ctx, want)
+	case !metav1.IsControlledBy(have, t.cluster):
+		want.Annotations = nil // it is owned first
+		return t.write.Apply(ctx, want)
+	}
+	if err := t.write.Update(ctx, changed(have, want)); err != nil {
+		return fmt.Errorf("changing the Deployment %s: %w", have.Name, err)
+	}
+	return nil
 }
 
 func (t *scope) storeServices(ctx context.Context) error {

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -55,6 +56,14 @@ func Why(s *observation.Snapshot, name ceph.Daemon) string {
 		return why
 	}
 	return Refused(of)
+}
+
+// ToolsTrouble is why the pod in which commands are run does not start; empty if it does, or if there is none.
+func ToolsTrouble(s *observation.Snapshot) string {
+	if s.Tools == nil {
+		return ""
+	}
+	return cmp.Or(Trouble(s.ToolsPod), Refused(s.Tools))
 }
 
 // Refused is why the API server refuses to create the pod of a Deployment, such as by a quota or by Pod Security; empty if it does not. It is

@@ -118,6 +118,8 @@ func (s *Snapshot) objects(ctx context.Context, c *cephv1.Cluster, read client.R
 	for i := range deployments.Items {
 		if d, ok := render.DaemonOf(deployments.Items[i].Labels); ok && deployments.Items[i].Name == daemons.ObjectName(c.Name, d) {
 			s.Deployments[d] = &deployments.Items[i]
+		} else if deployments.Items[i].Name == render.ToolsName(c.Name) {
+			s.Tools = &deployments.Items[i]
 		}
 	}
 	for i := range claims.Items {
@@ -153,6 +155,8 @@ func (s *Snapshot) pods(pods []corev1.Pod) {
 		s.PodNames[p.Name] = true
 		if d, ok := render.DaemonOf(p.Labels); ok {
 			s.Pods[d] = p
+		} else if p.Labels[render.LabelTools] != "" {
+			s.ToolsPod = p
 		} else if id := p.Labels[render.LabelImage]; id != "" {
 			s.Detections[id] = Detection{Job: s.Detections[id].Job, Pod: p}
 		} else if id := p.Labels[render.LabelPull]; id != "" {

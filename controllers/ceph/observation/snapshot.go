@@ -44,6 +44,9 @@ type Snapshot struct {
 	Pods        map[ceph.Daemon]*corev1.Pod
 	Claims      map[string]*corev1.PersistentVolumeClaim
 	Detections  map[string]Detection
+	// Tools is the Deployment in whose pod commands are run, and ToolsPod its newest pod; nil without one.
+	Tools    *appsv1.Deployment
+	ToolsPod *corev1.Pod
 	// Pulls are the Jobs that pull images to nodes, by the id of both.
 	Pulls map[string]Pull
 	// Outdated are the daemons whose Deployment differs from the desired one in more than the image.

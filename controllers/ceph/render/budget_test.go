@@ -16,7 +16,7 @@ import (
 // A budget concerns the pods of the daemons of its type, and no other pods of the cluster: those of a Job would count as unavailable.
 func TestBudgetSelectsTheDaemonsOfItsType(t *testing.T) {
 	in, all := input(t, v18)
-	pods := map[string]map[string]string{"tools": render.Tools(in, in.Record.Daemons["mon.a"]).Spec.Template.Labels}
+	pods := map[string]map[string]string{"tools": toolsOf(t, in).Spec.Template.Labels}
 	for _, d := range all {
 		got, err := render.Deployment(in, d, in.Record.Daemons[d.Name.String()])
 		if err != nil {

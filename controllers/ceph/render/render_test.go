@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -133,7 +134,7 @@ func TestDeploymentJoinsAFilesystem(t *testing.T) {
 func TestCommandsRequestProcessorTime(t *testing.T) {
 	in, _ := input(t, v18)
 	for name, pod := range map[string]corev1.PodSpec{
-		"tools":  render.Tools(in, in.Record.Daemons["mon.a"]).Spec.Template.Spec,
+		"tools":  toolsOf(t, in).Spec.Template.Spec,
 		"detect": render.Detect(in.Cluster, "ceph:1", 167).Spec.Template.Spec,
 	} {
 		for i := range pod.Containers {
@@ -257,4 +258,13 @@ func TestConfigTextEndsEachValue(t *testing.T) {
 	if text := render.ConfigText(in.Cluster, in.Record); !strings.Contains(text, "\nmon cluster log to file = false\\\n\nmon cluster log to stderr = true\n") {
 		t.Errorf("got\n%s", text)
 	}
+}
+
+func toolsOf(t *testing.T, in render.Input) *appsv1.Deployment {
+	t.Helper()
+	d, err := render.Tools(in, in.Record.Daemons["mon.a"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"fmt"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -33,13 +35,14 @@ func commandResources() corev1.ResourceRequirements {
 func ToolsName(cluster string) string { return cluster + "-tools" }
 
 // Tools returns the Deployment in whose pod the operator runs the ceph command: an image that a monitor of the cluster runs, with the key
-// of the administrator. A pod of another image is ready before the one from before ends, so that commands can be run all the time.
-func Tools(in Input, runs record.Daemon) *appsv1.Deployment {
+// of the administrator. A pod of another image is ready before the one from before ends, so that commands can be run all the time. The annotation
+// Template is a hash of the pod with its image.
+func Tools(in Input, runs record.Daemon) (*appsv1.Deployment, error) {
 	c := in.Cluster
 	labels, place := Labels(c.Name), placement(c, "mon")
 	labels[LabelTools] = "true"
 	selected := map[string]string{LabelCluster: c.Name, LabelTools: "true"}
-	return &appsv1.Deployment{
+	out := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: ToolsName(c.Name), Namespace: c.Namespace, Labels: labels},
 		Spec: appsv1.DeploymentSpec{
 			Replicas: new(int32(1)), RevisionHistoryLimit: new(int32(2)), Selector: &metav1.LabelSelector{MatchLabels: selected},
@@ -61,4 +64,10 @@ func Tools(in Input, runs record.Daemon) *appsv1.Deployment {
 			},
 		},
 	}
+	template, err := hash(&out.Spec.Template.Spec)
+	if err != nil {
+		return nil, fmt.Errorf("rendering the Deployment %s: %w", out.Name, err)
+	}
+	out.Annotations = map[string]string{Template: template}
+	return out, nil
 }

@@ -183,6 +183,9 @@ func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.
 		return out
 	case !known:
 		out.Reason, out.Message = "NotReadable", "Ceph does not answer: "+observed(s.Cluster.Gap())
+		if why := facts.ToolsTrouble(s); why != "" {
+			out.Message += "; the pod of " + s.Tools.Name + ", in which commands are run, does not start: " + why
+		}
 		if failing := failingMonitors(s); len(failing) > 0 {
 			out.Message += "; monitors that do not start: " + few(failing)
 		}
