@@ -27,12 +27,17 @@ type Width struct {
 }
 
 // Add counts the partition if the broker has a replica of it. Partitions must be added by topic, then index. leaving is the
-// number of its replicas that a reassignment is removing.
+// number of its replicas that a reassignment is removing. Partitions without a leader leave First to others: they cannot be moved.
 func (r *Replicas) Add(p Partition, leaving int) {
 	if !slices.Contains(p.Replicas, r.Broker) {
 		return
 	}
 	r.Total++
+	if len(r.First) >= FirstPartitions && p.Leader != NoLeader {
+		if at := slices.IndexFunc(r.First, func(p Partition) bool { return p.Leader == NoLeader }); at >= 0 {
+			r.First = slices.Delete(r.First, at, at+1)
+		}
+	}
 	if len(r.First) < FirstPartitions {
 		r.First = append(r.First, p)
 	}

@@ -220,4 +220,12 @@ func TestReplicasAdd(t *testing.T) {
 	if r.Total != 4+2*kafka.FirstPartitions || len(r.First) != kafka.FirstPartitions || len(r.Widest[2].Topics) != kafka.FirstReplicas {
 		t.Errorf("of %d partitions %d are listed, and %d topics", r.Total, len(r.First), len(r.Widest[2].Topics))
 	}
+	r = kafka.Replicas{Broker: 4}
+	for i := range int32(kafka.FirstPartitions) {
+		r.Add(kafka.Partition{Topic: "a", Index: i, Leader: kafka.NoLeader, Replicas: []int32{4}}, 0)
+	}
+	r.Add(of("b", 0, 0, 4), 0)
+	if last := r.First[len(r.First)-1]; len(r.First) != kafka.FirstPartitions || last.Topic != "b" {
+		t.Errorf("%d partitions are listed, the last is %s; want the one with a leader", len(r.First), last.Name())
+	}
 }

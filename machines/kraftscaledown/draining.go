@@ -48,27 +48,26 @@ func (f *Facts) cordoned(n *Node) transitions.Verdict {
 // input of the planner for the replicas of these brokers. A desired broker that is fenced gets no replica now,
 // and one that is cordoned only if no other can.
 func (f *Facts) input(of ...int32) *drain.Input {
-	moves, _ := f.Moves.Get()
 	partitions, _ := f.Partitions.Get()
 	cordons, _ := f.Cordons.Get()
-	in := f.inProgress()
+	in := f.inProgress(of...)
 	for i := range in.Staying {
 		b := &in.Staying[i]
 		b.Replicas, b.Cordoned = partitions.Replicas[b.ID], cordons[b.ID]
 	}
+	return in
+}
+
+// inProgress returns the input of the planner without what it needs only to choose a broker.
+func (f *Facts) inProgress(of ...int32) *drain.Input {
+	moves, _ := f.Moves.Get()
+	brokers, _ := f.Brokers.Get()
+	in := &drain.Input{Racks: map[int32]string{}, Moving: moves.Moving}
 	for _, r := range moves.Replicas {
 		if slices.Contains(of, r.Broker) {
 			in.Replicas = append(in.Replicas, r)
 		}
 	}
-	return in
-}
-
-// inProgress returns the input of the planner without what is still to be moved.
-func (f *Facts) inProgress() *drain.Input {
-	moves, _ := f.Moves.Get()
-	brokers, _ := f.Brokers.Get()
-	in := &drain.Input{Racks: map[int32]string{}, Moving: moves.Moving}
 	for i := range f.Nodes {
 		if !f.Nodes[i].Wanted {
 			in.Leaving = append(in.Leaving, f.Nodes[i].ID)
@@ -223,13 +222,13 @@ var enoughStay = guard{
 	},
 }
 
-// selectedDrained is selectedEmpty in a drain: it names the brokers because of which the drain may not end.
+// selectedDrained is selectedEmpty in a drain: it names the brokers and the partitions because of which the drain may not end.
 var selectedDrained = guard{
 	Name: selectedEmpty.Name, Doc: selectedEmpty.Doc, Needs: append(evidence(), NeedMoves), Expected: selectedEmpty.Expected,
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		v := selectedEmpty.Evaluate(f, m)
 		if v.Answer == transitions.No {
-			v.Observed += f.deadTargets()
+			v.Observed += f.deadTargets() + f.drainWaits(m.Node)
 		}
 		return v
 	},

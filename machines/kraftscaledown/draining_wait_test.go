@@ -9,6 +9,25 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
+// A drain that moves nothing has to say what it waits for.
+func TestWaitOfADrainSaysWhyNothingIsMoved(t *testing.T) {
+	now := time.Now()
+	partitions := []kafka.Partition{{Topic: "orders", Replicas: []int32{3, 0}}, {Topic: "single", Leader: kafka.NoLeader, Replicas: []int32{3}}}
+	f := Facts{
+		Wanted: []int32{0, 1}, Drain: true, Nodes: []Node{{ID: 3, Pod: "c-p-3", Runs: true, Draining: 2}},
+		Brokers:    transitions.Known(kafka.Brokers{Brokers: []kafka.Broker{{ID: 0}, {ID: 1, Fencing: kafka.Fenced}, {ID: 3}}}, now),
+		Partitions: transitions.Known(kafka.Partitions{Total: 2, Replicas: map[int32]int{3: 2}}, now),
+		LogDirs:    transitions.Known(map[int32]kafka.LogDirs{}, now),
+		Moves:      transitions.Known(Moves{Replicas: []kafka.Replicas{{Broker: 3, First: partitions}}, Moving: kafka.Reassignments{Total: 30}}, now),
+	}
+	const want = "c-p-3 holds replicas of 2 partitions, and 30 reassignments that are not of this drain are in progress, of at most 20: wait for them, or cancel those that do not end" +
+		", and too few of the brokers that stay are alive to get orders-0: make the others ready" +
+		", and single-0 cannot be moved without a leader: bring a broker with a replica in sync back, or delete the topics"
+	if got := selectedDrained.Evaluate(&f, roll.Data{Node: 3}).Observed; got != want {
+		t.Errorf("the wait says %q, want %q", got, want)
+	}
+}
+
 // A move to a broker that died does not end by itself, so that the wait has to name the broker.
 func TestWaitOfADrainNamesADeadTarget(t *testing.T) {
 	now := time.Now()

@@ -45,9 +45,11 @@ type Input struct {
 // the one with the fewest replicas. A broker that is cordoned comes after all others.
 //
 // A move off a broker that leaves to one that is dead does not end, and is replaced by a move to another one. It does not count
-// against the limit, because it is in progress already.
+// against the limit, because it is in progress already. A partition without a leader has no replica that could be copied: it is not
+// moved, and a move of it that is in progress does not count either.
 func Moves(in *Input) []kafka.Move {
-	free := MaxMoving - in.Moving.Total
+	leaderless := in.leaderless()
+	free := in.free(leaderless)
 	load := map[int32]int{}
 	for _, b := range in.Staying {
 		load[b.ID] = b.Replicas
@@ -56,7 +58,7 @@ func Moves(in *Input) []kafka.Move {
 	seen := map[string]bool{}
 	for _, m := range in.Moving.First {
 		seen[nameOf(m.Topic, m.Index)] = true
-		if len(moves) >= MaxMoving || len(in.deadTargets(m)) == 0 {
+		if leaderless[nameOf(m.Topic, m.Index)] || len(moves) >= MaxMoving || len(in.deadTargets(m)) == 0 {
 			continue
 		}
 		goes := func(id int32) bool { return in.leaves(id) || in.dead(m, id) }
@@ -68,7 +70,7 @@ func Moves(in *Input) []kafka.Move {
 	for _, r := range in.Replicas {
 		for _, p := range r.First {
 			name := nameOf(p.Topic, p.Index)
-			if len(moves) >= free || seen[name] {
+			if len(moves) >= free || seen[name] || leaderless[name] {
 				continue
 			}
 			seen[name] = true

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
 	"github.com/detent-dev/detent/clients/kafka"
@@ -162,6 +163,64 @@ func TestMoves(t *testing.T) {
 	others.Moving.Total = drain.MaxMoving - 1
 	if got := drain.Moves(others); len(got) != 1 {
 		t.Errorf("%d moves beside those of somebody else, want 1", len(got))
+	}
+}
+
+// dead removes the leader of partitions, whose replicas in sync are on dead brokers.
+func dead(in *drain.Input, topic string) *drain.Input {
+	for _, r := range in.Replicas {
+		for i := range r.First {
+			if r.First[i].Topic == topic {
+				r.First[i].Leader = kafka.NoLeader
+			}
+		}
+	}
+	return in
+}
+
+// Broker 4 is dead. It has the only replica of more partitions than are moved at once, and others have live replicas.
+func TestMovesOffADeadBroker(t *testing.T) {
+	all := make([]kafka.Partition, 0, drain.MaxMoving+1)
+	for i := range int32(drain.MaxMoving) {
+		all = append(all, partition("a-single", i, 4))
+	}
+	in := dead(input(5, []int32{4}, append(all, partition("orders", 0, 0, 1, 4))...), "a-single")
+	want := []kafka.Move{{Topic: "orders", Replicas: []int32{0, 1, 2}}}
+	if diff := cmp.Diff(want, drain.Moves(in)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for i := range int32(drain.MaxMoving) { // their moves began before the broker died
+		in.Moving.Add(kafka.Reassignment{Topic: "a-single", Index: i, Replicas: []int32{0, 4}, Adding: []int32{0}, Removing: []int32{4}})
+	}
+	if diff := cmp.Diff(want, drain.Moves(in)); diff != "" {
+		t.Errorf("beside moves that do not end (-want +got):\n%s", diff)
+	}
+}
+
+func TestWaitsOf(t *testing.T) {
+	full := func(topic string, removing int32) *drain.Input {
+		in := input(5, []int32{4}, partition("a", 0, 0, 1, 4))
+		for i := range int32(drain.MaxMoving) {
+			in.Moving.Add(kafka.Reassignment{Topic: topic, Index: i, Replicas: []int32{2, 0, removing}, Adding: []int32{2}, Removing: []int32{removing}})
+		}
+		return in
+	}
+	for name, tc := range map[string]struct {
+		in   *drain.Input
+		want drain.Waits
+	}{
+		"nothing hinders the moves":                {in: input(5, []int32{4}, partition("a", 0, 0, 1, 4))},
+		"the moves of the drain take all places":   {in: full("b", 4)},
+		"other reassignments take all places":      {in: full("b", 1), want: drain.Waits{Others: drain.MaxMoving}},
+		"too few of the brokers that stay are up":  {in: alive(input(4, []int32{3}, partition("a", 0, 0, 1, 3)), 0, 1), want: drain.Waits{Unplaced: []string{"a-0"}}},
+		"a partition has no live replica":          {in: dead(input(4, []int32{3}, partition("a", 0, 3), partition("b", 0, 0, 3)), "a"), want: drain.Waits{Leaderless: []string{"a-0"}}},
+		"a partition on two brokers is named once": {in: alive(input(4, []int32{2, 3}, partition("a", 0, 2, 3)), 0), want: drain.Waits{Unplaced: []string{"a-0"}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, drain.WaitsOf(tc.in), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

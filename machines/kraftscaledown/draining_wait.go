@@ -1,0 +1,27 @@
+package kraftscaledown
+
+import (
+	"fmt"
+
+	"github.com/detent-dev/detent/machines/kraftscaledown/drain"
+	"github.com/detent-dev/detent/machines/roll"
+)
+
+// drainWaits says why partitions of the broker are not moved now; empty if there is no reason, or if that is not known.
+func (f *Facts) drainWaits(id int32) string {
+	_, moves := f.Moves.Get()
+	if _, brokers := f.Brokers.Get(); !moves || !brokers {
+		return ""
+	}
+	w, text := drain.WaitsOf(f.inProgress(id)), ""
+	if w.Others > 0 {
+		text += fmt.Sprintf(", and %d reassignments that are not of this drain are in progress, of at most %d: wait for them, or cancel those that do not end", w.Others, drain.MaxMoving)
+	}
+	if len(w.Unplaced) > 0 {
+		text += ", and too few of the brokers that stay are alive to get " + roll.Names(w.Unplaced) + ": make the others ready"
+	}
+	if len(w.Leaderless) > 0 {
+		text += ", and " + roll.Names(w.Leaderless) + " cannot be moved without a leader: bring a broker with a replica in sync back, or delete the topics"
+	}
+	return text
+}
