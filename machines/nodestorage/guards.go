@@ -26,6 +26,19 @@ func pickLost(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 	return transitions.Allow(), roll.Data{Node: n.ID}
 }
 
+// lostBeside starts an attempt for another node once nothing is left to do for the selected one. pickLostBeside evaluates it.
+var lostBeside = guard{
+	Name: "storage-lost-beside", Doc: "the record of the selected node permits formatting, and another node has lost a volume",
+	Expected: "a persistent volume of another node that held data and is empty",
+}
+
+func pickLostBeside(f *Facts, m roll.Data) (transitions.Verdict, roll.Data) {
+	if v := recordAllows.Verdict(f, m); v.Answer != transitions.Yes {
+		return v, m
+	}
+	return pickLost(f, m)
+}
+
 // storageLost requires a current report of the init container: a pod that is being replaced may find its volume.
 var storageLost = guard{
 	Name: "storage-lost", Doc: "the init container of the selected node reports an empty volume, and its record forbids formatting",

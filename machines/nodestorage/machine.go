@@ -92,17 +92,18 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			{Event: "storage-lost", From: ReplacingStorage, To: StorageLost, NewAttempt: true, Choose: lost, Outranks: true, Doc: "another node has lost a volume: no more data is given up meanwhile"},
 			{Event: "storage-cleared", From: ReplacingStorage, To: Formatting, When: cleared, Awaited: true, OneWay: true, Doc: "the old claims are gone, and the other nodes hold everything without the node"},
 
+			{Event: "storage-lost", From: Formatting, To: StorageLost, NewAttempt: true, Choose: &machines.Choice[Facts, roll.Data]{Guard: lostBeside, Pick: pickLostBeside}, Outranks: true, Doc: "the record permits formatting, and another node has lost a volume: it does not wait for the start of the first"},
 			{Event: "formatted", From: Formatting, To: Intact, When: storageKept, Awaited: true, ClearData: true, Doc: "the node runs on its formatted storage and has registered"},
 		},
 		Needs: roll.Needs(),
 		// The target is constant: the loss of another node starts a new attempt, since each needs its own approval.
 		Target: func(*Facts) machines.Target { return machines.Target{} },
 		Infer: machines.Inference[Facts, roll.Data]{States: []string{Intact, StorageLost, Formatting}, Find: func(f *Facts) (machines.InferredState[roll.Data], transitions.Verdict) {
-			if n := f.allowed(); n != nil {
-				return machines.InferredState[roll.Data]{State: Formatting, Data: roll.Data{Node: n.ID}}, transitions.Allow()
-			}
 			if n := f.lost(); n != nil {
 				return machines.InferredState[roll.Data]{State: StorageLost, Data: roll.Data{Node: n.ID}}, transitions.Allow()
+			}
+			if n := f.allowed(); n != nil {
+				return machines.InferredState[roll.Data]{State: Formatting, Data: roll.Data{Node: n.ID}}, transitions.Allow()
 			}
 			return machines.InferredState[roll.Data]{State: Intact, Data: roll.NoNode()}, transitions.Allow()
 		}},

@@ -180,6 +180,8 @@ func rows() []row {
 		{Name: "formatting: the record is written", State: nodestorage.Formatting, Data: hand(0), Facts: approvedOf(one()), Want: want{WaitingFor: []string{"storage-kept"}, Effects: []nodestorage.Effect{{Node: 0}}}},
 		{Name: "formatting: the record is written once", State: nodestorage.Formatting, Data: hand(0), Facts: approvedOf(of(allowed, kept, kept)), Want: want{WaitingFor: []string{"storage-kept"}}},
 		{Name: "formatting: a pod that is being replaced is waited for", State: nodestorage.Formatting, Data: hand(0), Facts: approvedOf(of(unknown, kept, kept)), Want: want{WaitingFor: []string{"storage-kept"}}},
+		{Name: "formatting: the record permits it, and another node has lost a volume", State: nodestorage.Formatting, Data: hand(0), Facts: of(allowed, lost, kept), Want: want{Event: "storage-lost", To: nodestorage.StorageLost, Data: hand(1)}},
+		{Name: "formatting: the record is not written, and another node has lost a volume", State: nodestorage.Formatting, Data: hand(0), Facts: approvedOf(of(lost, lost, kept)), Want: want{WaitingFor: []string{"storage-kept"}, Effects: []nodestorage.Effect{{Node: 0}}}},
 		{Name: "formatting: the node registered", State: nodestorage.Formatting, Data: hand(0), Facts: approvedOf(of(kept, lost, kept)), Want: want{Event: "formatted", To: nodestorage.Intact}},
 		{Name: "formatting: the node is gone", State: nodestorage.Formatting, Data: hand(7), Facts: of(kept, kept, kept), Want: want{Event: "formatted", To: nodestorage.Intact}},
 		{Name: "formatting: the approval was withdrawn", State: nodestorage.Formatting, Data: hand(0), Facts: one(), Want: want{Event: machines.EventPreconditionFailed, To: nodestorage.StorageLost}},
@@ -189,7 +191,8 @@ func rows() []row {
 
 		{Name: "no persisted state: every volume is in place", Facts: of(kept, unknown, kept), Want: want{Event: machines.EventInferred, To: nodestorage.Intact}},
 		{Name: "no persisted state: a volume is lost", Facts: approvedOf(of(kept, lost, kept)), Want: want{Event: machines.EventInferred, To: nodestorage.StorageLost, Data: hand(1)}},
-		{Name: "no persisted state: a node is being formatted", Facts: of(lost, kept, allowed), Want: want{Event: machines.EventInferred, To: nodestorage.Formatting, Data: hand(2)}},
+		{Name: "no persisted state: a node is being formatted", Facts: of(kept, kept, allowed), Want: want{Event: machines.EventInferred, To: nodestorage.Formatting, Data: hand(2)}},
+		{Name: "no persisted state: a node is being formatted, and another one is lost", Facts: of(lost, kept, allowed), Want: want{Event: machines.EventInferred, To: nodestorage.StorageLost, Data: hand(0)}},
 		{Name: "data of another release", State: nodestorage.StorageLost, Coded: map[string]string{"pod": "a"}, Facts: one(), Want: want{Event: machines.EventInferred, To: nodestorage.StorageLost, Data: hand(0)}},
 	}
 }
