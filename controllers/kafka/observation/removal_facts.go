@@ -70,7 +70,7 @@ func (v *Snapshot) drained(n *Node) bool { return v.drains || n.Recorded && n.Re
 type removalReadings struct {
 	logDirs, cordons, moves readings
 	dirs                    map[int32]kafkaclient.LogDirs
-	cordoned                map[int32]bool
+	cordoned                map[int32]string
 	moving                  kraftscaledown.Moves
 }
 
@@ -91,7 +91,7 @@ func (m *removalReadings) add(q kafkaclient.Question, r *connection.Reading) {
 		}
 	case kafkaclient.AboutConfigs:
 		if m.cordons.add(r) {
-			m.cordoned = with(m.cordoned, q.Broker, r.Answer.Configs[kafkaclient.ConfigCordonedLogDirs] != "")
+			m.cordoned = with(m.cordoned, q.Broker, r.Answer.Configs[kafkaclient.ConfigCordonedLogDirs])
 		}
 	case kafkaclient.AboutReplicas:
 		if m.moves.add(r) && r.Answer.Replicas != nil {
@@ -137,11 +137,24 @@ func (m *removalReadings) set(v *Snapshot, request lifecycle.ObserveRequest) {
 	}
 	if request.Wants(kraftscaledown.NeedCordons) {
 		m.cordons.err = nil
-		v.Cordons = factOf(&m.cordons, m.cordoned, v.Now)
+		v.Cordons = factOf(&m.cordons, v.cordons(m.cordoned), v.Now)
 	}
 	if request.Wants(kraftscaledown.NeedMoves) {
 		v.Moves = factOf(&m.moves, m.moving, v.Now)
 	}
+}
+
+// cordons returns which of the brokers are cordoned. A broker that leaves or is drained is so only by a cordon of all its directories, as a
+// drain sets it: one of some of them keeps no replica away, and is not the drain's to lift. A broker that stays gets no replica from a
+// drain if a user has cordoned any of its directories.
+func (v *Snapshot) cordons(values map[int32]string) map[int32]bool {
+	var out map[int32]bool
+	for id, value := range values {
+		n := v.Node(id)
+		drained := n != nil && (n.Removal() != Stays || n.remembered())
+		out = with(out, id, value == kafkaclient.CordonedAll || value != "" && !drained)
+	}
+	return out
 }
 
 func factOf[T any](m *readings, value T, now time.Time) transitions.Fact[T] {

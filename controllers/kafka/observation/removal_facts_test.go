@@ -43,6 +43,28 @@ func TestSnapshotCordonQuestions(t *testing.T) {
 	}
 }
 
+func TestSnapshotCordons(t *testing.T) {
+	node := func(id int32, r record.Record) Node {
+		r.Roles = []kafkav1beta2.NodeRole{kafkav1beta2.RoleBroker}
+		return Node{ID: id, Recorded: true, Record: r, Wanted: !r.Leaving, RolesWanted: Roles{Broker: !r.Leaving}}
+	}
+	v := &Snapshot{Nodes: []Node{node(0, record.Record{}), node(1, record.Record{Draining: 2}), node(2, record.Record{Leaving: true})}}
+	for name, tc := range map[string]struct {
+		value string
+		want  map[int32]bool
+	}{
+		"no directory":    {value: "", want: map[int32]bool{0: false, 1: false, 2: false}},
+		"one directory":   {value: "/data-0", want: map[int32]bool{0: true, 1: false, 2: false}},
+		"every directory": {value: kafkaclient.CordonedAll, want: map[int32]bool{0: true, 1: true, 2: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, v.cordons(map[int32]string{0: tc.value, 1: tc.value, 2: tc.value})); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // A check of a blocked removal is repeated for days: it reads no moves of partitions unless there is a drain.
 func TestSnapshotRemovalQuestions(t *testing.T) {
 	node := func(r record.Record) Node {
