@@ -57,8 +57,11 @@ func (t *scope) claim(ctx context.Context, n *observation.Node, want, have *core
 		}
 		return t.create(ctx, want)
 	}
-	if have.DeletionTimestamp != nil {
+	switch {
+	case have.DeletionTimestamp != nil:
 		return nil
+	case ofAnotherClass(n, want, have):
+		return t.write.Delete(ctx, have.DeepCopy()) // it is created again once it is gone
 	}
 	returned := n.Wanted && have.Annotations[labels.Released] == "true" // its node is desired again, before its release was complete
 	if returned {
@@ -71,6 +74,19 @@ func (t *scope) claim(ctx context.Context, n *observation.Node, want, have *core
 		return err
 	}
 	return t.expand(ctx, want, have)
+}
+
+// ofAnotherClass reports whether a claim that was never bound has another class than declared: the class of a claim cannot change, and one
+// that does not exist would keep the pod from being scheduled for ever. A claim without a declared class has that of the Kubernetes cluster,
+// and one that is to be filled from a source was made by someone else.
+func ofAnotherClass(n *observation.Node, want, have *corev1.PersistentVolumeClaim) bool {
+	declared, spec := want.Spec.StorageClassName, &have.Spec
+	if declared == nil || ptr.Deref(spec.StorageClassName, "") == *declared || spec.VolumeName != "" || have.Status.Phase == corev1.ClaimBound ||
+		spec.DataSource != nil || spec.DataSourceRef != nil {
+		return false
+	}
+	id, is := render.ClaimVolume(have.Name, n.PodName)
+	return is && n.Recorded && !n.RecordBroken && !slices.Contains(n.Record.Volumes, id)
 }
 
 // describeClaim updates the labels, the annotations and the owner reference of a claim, and returns the claim as it is then.

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -22,7 +23,13 @@ import (
 // recorder is a writer that keeps the last object that was written.
 type recorder struct {
 	lifecycle.Writer
-	last client.Object
+	last    client.Object
+	deleted client.Object
+}
+
+func (r *recorder) Delete(_ context.Context, o client.Object) error {
+	r.deleted = o
+	return nil
 }
 
 func (r *recorder) Own(child client.Object) error {
@@ -65,10 +72,25 @@ func TestClaims(t *testing.T) {
 	}
 	leaving := claim("1Gi", nil)
 	leaving.DeletionTimestamp = new(metav1.Now())
+	with := func(c *corev1.PersistentVolumeClaim, class, volume string) *corev1.PersistentVolumeClaim {
+		c.Spec.VolumeName = volume
+		if class != "" {
+			c.Spec.StorageClassName = &class
+		}
+		return c
+	}
 	for name, tc := range map[string]struct {
 		want, have, written *corev1.PersistentVolumeClaim
 		leaves              bool
+		inUse               []int32
+		deleted             bool
 	}{
+		"one that is not bound has another class":            {want: with(claim("1Gi", nil), "fast", ""), have: with(claim("1Gi", nil), "fsat", ""), deleted: true},
+		"one that is not bound has no class":                 {want: with(claim("1Gi", nil), "fast", ""), have: claim("1Gi", nil), deleted: true},
+		"one that is not bound has the default class":        {want: claim("1Gi", nil), have: with(claim("1Gi", nil), "standard", "")},
+		"one that is bound has another class":                {want: with(claim("1Gi", nil), "fast", ""), have: with(claim("1Gi", nil), "slow", "pv-1")},
+		"one that was in use has another class":              {want: with(claim("1Gi", nil), "fast", ""), have: with(claim("1Gi", nil), "slow", ""), inUse: []int32{0}},
+		"one that is being deleted has another class":        {want: with(claim("1Gi", nil), "fast", ""), have: with(leaving.DeepCopy(), "fsat", "")},
 		"a missing claim is created without an owner":        {want: claim("1Gi", nil), written: claim("1Gi", nil)},
 		"with an owner if it is deleted with the cluster":    {want: claim("1Gi", deleted), written: claim("1Gi", deleted, now)},
 		"a claim as desired is not written":                  {want: claim("1Gi", nil), have: claim("1Gi", nil)},
@@ -89,8 +111,11 @@ func TestClaims(t *testing.T) {
 			w := &recorder{}
 			k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Name: "c", UID: types.UID("now")}}
 			s := &scope{kafka: k, write: w, current: []int32{0}}
-			if err := s.claim(t.Context(), &observation.Node{Wanted: !tc.leaves}, tc.want, tc.have); err != nil {
+			if err := s.claim(t.Context(), &observation.Node{PodName: "c-p-0", Wanted: !tc.leaves, Recorded: true, Record: record.Record{Volumes: tc.inUse}}, tc.want, tc.have); err != nil {
 				t.Fatal(err)
+			}
+			if (w.deleted != nil) != tc.deleted {
+				t.Errorf("deleted %v, want a deletion: %t", w.deleted, tc.deleted)
 			}
 			written, _ := w.last.(*corev1.PersistentVolumeClaim)
 			if diff := cmp.Diff(tc.written, written, cmpopts.EquateEmpty()); diff != "" {

@@ -2,6 +2,7 @@ package observation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,10 +33,30 @@ func (v *Snapshot) Misplaced(n *Node) *transitions.Problem {
 			lost = append(lost, fmt.Sprintf("volume %d (on PersistentVolumeClaim %s, not on %s)", id, at, declared))
 		}
 	}
+	lost = append(lost, v.mountedUndeclared(n, &pool.Spec.Storage)...)
 	if len(lost) == 0 {
 		return nil
 	}
 	return transitions.Problemf("StorageNotDeclared", "the data of %s lies on persistent %s, which KafkaNodePool %s does not declare", n.PodName, strings.Join(lost, " and "), n.Pool)
+}
+
+// mountedUndeclared returns the volumes that a running process of the node has, its record does not list yet, and the pool does not declare:
+// they may have data. A pod that never ran put none on a volume.
+func (v *Snapshot) mountedUndeclared(n *Node, declared *kafkav1beta2.Storage) (volumes []string) {
+	pod := Named(v.Objects.Pods, n.PodName)
+	if pod == nil || !n.Pod.Running {
+		return nil
+	}
+	for i := range pod.Spec.Volumes {
+		c := pod.Spec.Volumes[i].PersistentVolumeClaim
+		if c == nil || render.DeclaresClaim(declared, n.PodName, c.ClaimName) {
+			continue
+		}
+		if id, is := render.ClaimVolume(c.ClaimName, n.PodName); is && !slices.Contains(n.Record.Volumes, id) {
+			volumes = append(volumes, fmt.Sprintf("volume %d", id))
+		}
+	}
+	return volumes
 }
 
 // mountsDeclared reports whether the node's pod mounts the declared claim for the volume. Misplaced would come to the same result,

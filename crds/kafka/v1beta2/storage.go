@@ -35,13 +35,11 @@ const (
 )
 
 // Storage is the storage of the nodes of a pool. Its type cannot change: create another pool and move the data.
+// Volumes that hold data stay declared: nothing is restarted while one is missing.
 //
 // +kubebuilder:validation:XValidation:rule="self.type == 'jbod' ? has(self.volumes) && self.volumes.size() > 0 : !has(self.volumes)",message="volumes must be given for type jbod, and for no other type",fieldPath=".volumes"
 // +kubebuilder:validation:XValidation:rule="self.type != 'persistent-claim' || has(self.size)",message="size is required for type persistent-claim",fieldPath=".size"
 // +kubebuilder:validation:XValidation:rule="self.type == oldSelf.type",message="the type of storage cannot change: make another KafkaNodePool and move the data",fieldPath=".type"
-// +kubebuilder:validation:XValidation:rule="self.type == 'jbod' || (has(self.class) == has(oldSelf.class) && (!has(self.class) || self.class == oldSelf.class))",message="the storage class cannot change: make another KafkaNodePool and move the data",fieldPath=".class"
-// +kubebuilder:validation:XValidation:rule="!has(self.size) || !has(oldSelf.size) || quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0",message="a volume cannot shrink",fieldPath=".size"
-// +kubebuilder:validation:XValidation:rule="!has(self.volumes) || !has(oldSelf.volumes) || oldSelf.volumes.all(o, self.volumes.exists(v, v.id == o.id))",message="a volume cannot be removed: make another KafkaNodePool and move the data",fieldPath=".volumes"
 type Storage struct {
 	// Type is jbod for a list of volumes, else the type of the only volume: ephemeral is lost with its pod, persistent-claim is not.
 	Type StorageType `json:"type"`
@@ -67,8 +65,6 @@ type Storage struct {
 //
 // +kubebuilder:validation:XValidation:rule="self.type != 'persistent-claim' || has(self.size)",message="size is required for type persistent-claim",fieldPath=".size"
 // +kubebuilder:validation:XValidation:rule="self.type == oldSelf.type",message="the type of a volume cannot change: add a volume with another id and move the data",fieldPath=".type"
-// +kubebuilder:validation:XValidation:rule="has(self.class) == has(oldSelf.class) && (!has(self.class) || self.class == oldSelf.class)",message="the storage class of a volume cannot change: add a volume with another id and move the data",fieldPath=".class"
-// +kubebuilder:validation:XValidation:rule="!has(self.size) || !has(oldSelf.size) || quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0",message="a volume cannot shrink",fieldPath=".size"
 type Volume struct {
 	// Id of the volume, unique within the pool. It is part of the names of claims and paths and stays with the data.
 	// +kubebuilder:validation:Minimum=0
@@ -83,13 +79,15 @@ type Volume struct {
 
 // Disk describes one volume.
 type Disk struct {
-	// Size of a persistent volume, such as 100Gi. It may grow if its class allows volume expansion, and never shrinks.
+	// Size of a persistent volume, such as 100Gi. It may grow if its class allows volume expansion. A volume never shrinks:
+	// a smaller size is for new nodes.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+([.][0-9]+)?(m|k|Ki|[MGTPE]i?)?$')",messageExpression="'\"' + self + '\" is not a size: write a number with a unit, such as 100Gi'"
 	Size string `json:"size,omitempty"`
 
 	// Class is the StorageClass of a persistent volume. Defaults to the default class of the Kubernetes cluster.
+	// A change is for new nodes and for volumes that are not bound yet.
 	// +optional
 	// +kubebuilder:validation:MaxLength=253
 	Class string `json:"class,omitempty"`
