@@ -152,10 +152,7 @@ func TestKindMovesAMonitorWhoseHostIsGone(t *testing.T) {
 	})
 	r.stays("no other host", mon("b"))
 
-	r.must(r.client.Create(t.Context(), &corev1.Node{
-		ObjectMeta: metav1.ObjectMeta{Name: "node-4"},
-		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
-	}))
+	r.node("node-4")
 	r.until("the monitor", 3*time.Minute, func() bool {
 		one := r.record().Daemons["mon.b"]
 		return r.settled("16")() && r.lost() == "" && one.Node == "node-4" && one.Format == record.FormatDone && one.Remade == 1
@@ -193,4 +190,50 @@ func (r *rig) reason(kind string) string {
 		}
 	}
 	return ""
+}
+
+// TestKindMovesAMonitorThatNeverServed makes a new monitor elsewhere whose host goes before it serves: by itself if it was not launched yet, and
+// once that is approved if it was.
+//
+//test:norace
+func TestKindMovesAMonitorThatNeverServed(t *testing.T) {
+	c := cluster("ceph:16")
+	c.Spec.Mon.AllowMultiplePerNode = false
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	r.node("node-4")
+	r.node("node-5")
+	r.world.Unscheduled = func(p *corev1.Pod) bool { return p.Labels["ceph_daemon_id"] == "d" }
+	r.edit(func(c *cephv1.Cluster) { c.Spec.Mon.Count = 5 })
+	r.until("the launch of the first", 5*time.Minute, func() bool { return r.record().Daemons["mon.d"].Reference != "" && r.deployment(mon("d")) })
+	for _, name := range []string{"node-4", "node-5"} {
+		r.must(r.client.Delete(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}))
+	}
+	r.node("node-6")
+	want := "mon.d cannot run: the host node-4, on which it was launched, does not exist any more. Bring it back; or, if it is gone for good, " +
+		"approve to make the data again on another host, from the other monitors: " +
+		"kubectl annotate clusters.ceph.rook.io rook-ceph -n rook-ceph --overwrite detent.dev/approve=format-storage=mon.d/1"
+	r.until("the loss", time.Minute, func() bool { return r.lost() == want && r.record().Daemons["mon.e"].Node == "node-6" })
+	r.world.Unscheduled = func(p *corev1.Pod) bool { return p.Spec.NodeName == "node-4" }
+	for range 20 {
+		r.step()
+	}
+	if got := r.record().Daemons["mon.d"].Node; got != "node-4" {
+		t.Errorf("host before the approval: got %s, want node-4", got)
+	}
+	r.node("node-7")
+	r.approve("format-storage=mon.d/1")
+	r.until("the monitors", 5*time.Minute, func() bool {
+		d, e := r.record().Daemons["mon.d"], r.record().Daemons["mon.e"]
+		return r.settled("16")() && r.lost() == "" && d.Node == "node-7" && d.Format == record.FormatDone && e.Node == "node-6" && e.Format == record.FormatDone
+	})
+}
+
+// node adds a node that is ready.
+func (r *rig) node(name string) {
+	r.t.Helper()
+	r.must(r.client.Create(context.Background(), &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+	}))
 }

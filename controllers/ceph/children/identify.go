@@ -69,10 +69,13 @@ func put[K comparable, V any](into map[K]V, key K, value V) map[K]V {
 }
 
 // place chooses the hosts of monitors, which keep their data there, and records their addresses. A monitor that cannot be placed is not
-// launched, and no other one until it is: the rest of the cluster is kept as it is. One whose host is gone keeps it until it is approved to
-// move it, and another host can have it.
+// launched, and no other one until it is: the rest of the cluster is kept as it is. One that was not launched is placed again if its host can
+// have it no more. One that was launched, and whose host is gone, keeps it until it is approved to move it, and another host can have it.
 func (t *scope) place(ctx context.Context, next *record.Record) error {
-	var hosts []host
+	hosts, err := t.unplace(ctx, next)
+	if err != nil {
+		return err
+	}
 	moves := t.moves()
 	for _, d := range t.snapshot.Declared {
 		if d.Name.Type != ceph.TypeMon {
@@ -82,7 +85,6 @@ func (t *scope) place(ctx context.Context, next *record.Record) error {
 		one := next.Daemons[name]
 		if one.Node == "" || moves[d.Name] {
 			if hosts == nil {
-				var err error
 				if hosts, err = t.hosts(ctx); err != nil {
 					return err
 				}
@@ -102,6 +104,26 @@ func (t *scope) place(ctx context.Context, next *record.Record) error {
 		next.Daemons = put(next.Daemons, name, one)
 	}
 	return nil
+}
+
+// unplace forgets the hosts of monitors that were not launched where the host is gone or excluded, and returns the hosts if it read them.
+func (t *scope) unplace(ctx context.Context, next *record.Record) (hosts []host, err error) {
+	for _, d := range t.declaredOf(ceph.TypeMon) {
+		one := next.Daemons[d.Name.String()]
+		if one.Node == "" || one.Reference != "" {
+			continue
+		}
+		if hosts == nil {
+			if hosts, err = t.hosts(ctx); err != nil {
+				return nil, err
+			}
+		}
+		if !slices.ContainsFunc(hosts, func(h host) bool { return h.name == one.Node && h.excluded == "" }) {
+			one.Node = ""
+			next.Daemons[d.Name.String()] = one
+		}
+	}
+	return hosts, nil
 }
 
 // moves returns the monitors that are approved to be made on another host.

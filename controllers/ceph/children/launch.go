@@ -170,19 +170,21 @@ func (t *scope) stopped(filesystem string) bool {
 	})
 }
 
-// founds reports whether the monitors are launched together: all of them have an address, and none was launched. One that was launched may
+// founds reports whether the monitors are launched together: all of them have a host and an address, and none was launched. One that was launched may
 // already make its data from the monitors that were declared then, and elect itself among them, unseen.
 func (t *scope) founds() bool {
 	launched := slices.ContainsFunc(t.snapshot.Record.Of(ceph.TypeMon), func(m ceph.Daemon) bool { return t.snapshot.Record.Daemons[m.String()].Reference != "" })
 	return !launched && !slices.ContainsFunc(t.declaredOf(ceph.TypeMon), func(m daemons.Daemon) bool {
-		return t.snapshot.Record.Daemons[m.Name.String()].Address == ""
+		one := t.snapshot.Record.Daemons[m.Name.String()]
+		return one.Node == "" || one.Address == ""
 	})
 }
 
-// joins reports whether a monitor may be added to those that serve: it has an address, and each one that was launched has served. New
+// joins reports whether a monitor may be added to those that serve: it has a host and an address, and each one that was launched has served. New
 // monitors that are a majority of those they know would found a second cluster under the same fsid while the others are down.
 func joins(name ceph.Daemon, next *record.Record) bool {
-	return next.Daemons[name.String()].Address != "" && !slices.ContainsFunc(next.Of(ceph.TypeMon), func(m ceph.Daemon) bool {
+	own := next.Daemons[name.String()]
+	return own.Node != "" && own.Address != "" && !slices.ContainsFunc(next.Of(ceph.TypeMon), func(m ceph.Daemon) bool {
 		one := next.Daemons[m.String()]
 		return one.Reference != "" && one.Format != record.FormatDone
 	})

@@ -28,9 +28,12 @@ func approveCommand(c *cephv1.Cluster, value string) string {
 
 const approveFormat = "format-storage="
 
-// Loss is a monitor or an OSD whose data was lost after it had served.
+// Loss is a monitor or an OSD whose data was lost after it had served, or a monitor that was launched, was never seen to serve, and whose host
+// is gone.
 type Loss struct {
 	Daemon daemons.Daemon
+	// NeverServed means that it was not seen to serve on its host. It may have been in a quorum for a moment, so that a move of it is approved, too.
+	NeverServed bool
 	// Node on which its pod is, or was.
 	Node string
 	// HostGone is true for a monitor whose host does not exist any more. Its data is made again on another one.
@@ -42,7 +45,7 @@ type Loss struct {
 }
 
 // Losses returns the daemons whose data was lost, in the order of their declaration. That is positive evidence alone: the record forbids to
-// make the data, and the init container found none, or the host that had it was deleted from Kubernetes.
+// make the data, and the init container found none, or the host that has it, or is to have it, was deleted from Kubernetes.
 func Losses(s *observation.Snapshot) (out []Loss) {
 	if s.Record == nil {
 		return nil
@@ -50,11 +53,12 @@ func Losses(s *observation.Snapshot) (out []Loss) {
 	for _, d := range s.Declared {
 		one := s.Record.Daemons[d.Name.String()]
 		pod, of := s.Pods[d.Name], s.Deployments[d.Name]
-		if one.Format != record.FormatDone || pod == nil || of == nil || pod.DeletionTimestamp != nil || !render.Current(pod, of) {
+		never := one.Format == record.FormatAllowed
+		if one.Format == "" || never && !s.HostGone[d.Name] || pod == nil || of == nil || pod.DeletionTimestamp != nil || !render.Current(pod, of) {
 			continue
 		}
-		l := Loss{Daemon: d, Node: pod.Spec.NodeName}
-		if end := foundNothing(pod); end != nil {
+		l := Loss{Daemon: d, NeverServed: never, Node: pod.Spec.NodeName}
+		if end := foundNothing(pod); end != nil && !never {
 			l.Since = end.FinishedAt.Time
 		} else if s.HostGone[d.Name] {
 			l.Node, l.HostGone, l.Since = one.Node, true, pod.CreationTimestamp.Time
@@ -119,12 +123,18 @@ func (l *Loss) Remedy(c *cephv1.Cluster, s *observation.Snapshot) string {
 	name := l.Daemon.Name
 	storage := render.Storage(c, s.Record, l.Daemon, l.Node)
 	text := fmt.Sprintf("%s has lost its data: nothing is left in %s. ", name, storage)
-	if l.HostGone {
+	if l.NeverServed {
+		text = fmt.Sprintf("%s cannot run: the host %s, on which it was launched, does not exist any more. ", name, l.Node)
+	} else if l.HostGone {
 		text = fmt.Sprintf("%s cannot run: the host %s does not exist any more, which has its data in %s. ", name, l.Node, storage)
 	} else if l.Daemon.Claims != nil {
 		text = fmt.Sprintf("%s on %s has lost its data: nothing is left in %s. ", name, l.Node, storage)
 	}
-	text += "Bring it back with its data; or, if it is gone for good, "
+	if l.NeverServed {
+		text += "Bring it back; or, if it is gone for good, "
+	} else {
+		text += "Bring it back with its data; or, if it is gone for good, "
+	}
 	if name.Type == ceph.TypeOSD {
 		return text + "remove the OSD with ceph osd purge " + name.ID + " --yes-i-really-mean-it once the placement groups are complete without it: a new OSD takes its place"
 	}
