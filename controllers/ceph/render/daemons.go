@@ -1,7 +1,6 @@
 package render
 
 import (
-	"fmt"
 	"path"
 	"strings"
 
@@ -93,11 +92,4 @@ func (d *daemon) mds() {
 	if r, known := d.Table.Release(d.runs.Version.Major); !known || r.MDSJoinFS {
 		d.main.Command = append(d.main.Command, "--mds-join-fs="+d.Filesystem)
 	}
-}
-
-func (d *daemon) rgw() {
-	d.main.Command = []string{"radosgw", "--foreground", "--name=client.rgw." + d.Name.ID, fmt.Sprintf("--rgw-frontends=beast port=%d", d.Port)}
-	d.main.Ports = []corev1.ContainerPort{{Name: portHTTP, ContainerPort: d.Port, Protocol: corev1.ProtocolTCP}}
-	// The Service forgets the pod before the process ends: new requests would otherwise be refused while other gateways serve.
-	d.main.Lifecycle = stopsAfter(3)
 }

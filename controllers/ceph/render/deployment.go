@@ -74,7 +74,7 @@ func (d *daemon) prepare() {
 		Name: string(d.Name.Type), Image: d.runs.Reference, ImagePullPolicy: corev1.PullIfNotPresent, Env: environment(),
 		SecurityContext: containerSecurity(), VolumeMounts: mounts(), Resources: d.Cluster.Spec.Resources[string(d.Name.Type)],
 	}
-	probes(&d.main, d.Name, d.Port)
+	probes(&d.main, d.Name)
 }
 
 // on binds the pod to a host, where its data is.

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
@@ -90,9 +89,8 @@ func socket(d ceph.Daemon) string {
 
 // probes sets the probes of a daemon. A monitor is ready when its socket answers: the others reach it through its Service, which has no
 // endpoint before, so that a readiness that requires the quorum would never be reached. An OSD answers once it has opened its store, which a
-// new release may convert first, and a monitor likewise: a container that is killed meanwhile would begin again. A gateway ends by itself
-// after five minutes without a cluster that serves.
-func probes(container *corev1.Container, d ceph.Daemon, port int32) {
+// new release may convert first, and a monitor likewise: a container that is killed meanwhile would begin again.
+func probes(container *corev1.Container, d ceph.Daemon) {
 	ready := pace{period: 5, timeout: 5, failures: 3}
 	switch d.Type {
 	case ceph.TypeMon:
@@ -106,16 +104,7 @@ func probes(container *corev1.Container, d ceph.Daemon, port int32) {
 	case ceph.TypeMDS:
 		set(container, d, "status", 2*time.Minute)
 		container.ReadinessProbe = asks(d, "status", `"state": "up:(active|standby|standby-replay)"`, ready)
-	case ceph.TypeRGW:
-		container.StartupProbe, container.ReadinessProbe = answers(port, 1, 600), answers(port, 5, 3)
-	}
-}
-
-// answers returns a probe that asks a gateway over HTTP.
-func answers(port, period, failures int32) *corev1.Probe {
-	return &corev1.Probe{
-		ProbeHandler:  corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/swift/healthcheck", Port: intstr.FromInt32(port)}},
-		PeriodSeconds: period, TimeoutSeconds: 5, FailureThreshold: failures,
+	case ceph.TypeRGW: // see rgw
 	}
 }
 
