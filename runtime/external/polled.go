@@ -13,7 +13,8 @@ import (
 )
 
 // Polled is a System for a manager, whose methods do not block: questions and commands run in goroutines for each object, one
-// call at a time, or with Protocol.Together the questions of one reconcile at once. The caller must close it.
+// call at a time, or with Protocol.Together the questions of one reconcile at once, in each of the protocol's lanes. The caller must close
+// it.
 type Polled[T Target, C any, Q comparable, A, W any] struct {
 	// Protocol of the systems. Required.
 	Protocol Protocol[T, C, Q, A, W]
@@ -31,11 +32,14 @@ type Polled[T Target, C any, Q comparable, A, W any] struct {
 	first   firstObservations
 }
 
-// pollKey identifies one poller endpoint: that for the questions to a system, or that for the commands of one lifecycle, of which
-// a newer one replaces an older one.
+// pollKey identifies one poller endpoint: that for the questions of one lane, or that for the commands of one lifecycle, of which a newer
+// one replaces an older one.
 type pollKey struct {
-	object    types.UID
+	object types.UID
+	// lifecycle of commands; empty for questions.
 	lifecycle string
+	// lane of questions; empty for commands.
+	lane string
 }
 
 // member is the endpoint of one pollKey, with its client.
@@ -55,7 +59,7 @@ func (p *Polled[T, C, Q, A, W]) Read(ctx context.Context, target T, queries []Qu
 	out := make([]Reading[A], len(queries))
 	name, uid := target.Object()
 	wake := func() { p.Wake(name) }
-	m, err := p.member(target, "")
+	lanes, err := p.lanes(target, queries, live)
 	if err != nil {
 		for i := range out {
 			out[i].Err = err
@@ -63,25 +67,56 @@ func (p *Polled[T, C, Q, A, W]) Read(ctx context.Context, target T, queries []Qu
 		p.alarms.set(p.Clock, uid, retryFailed, wake)
 		return out
 	}
-	if p.Protocol.Refresh != nil {
-		p.Protocol.Refresh(m.client, target)
-	}
 	if live {
-		return p.askAll(ctx, m.client, queries)
+		return p.askAll(ctx, lanes[""].client, queries)
 	}
-	wanted := make([]poller.Query[Q], len(queries))
-	for i, q := range queries {
-		renew, again := intervals(q, m.Read(q.Question).State())
+	wanted := map[string][]poller.Query[Q]{}
+	for _, q := range queries {
+		lane := p.lane(q.Question)
+		renew, again := intervals(q, lanes[lane].Read(q.Question).State())
 		if again > 0 {
 			p.alarms.set(p.Clock, uid, again, wake)
 		}
-		wanted[i] = poller.Query[Q]{Question: q.Question, MaxAge: renew}
+		wanted[lane] = append(wanted[lane], poller.Query[Q]{Question: q.Question, MaxAge: renew})
 	}
-	m.Ask(wanted...)
+	for lane, questions := range wanted {
+		lanes[lane].Ask(questions...)
+	}
 	for i, q := range queries {
-		out[i] = readingOf(m.Read(q.Question), q.MaxAge, now)
+		out[i] = readingOf(lanes[p.lane(q.Question)].Read(q.Question), q.MaxAge, now)
 	}
 	return out
+}
+
+// lane returns the lane of a question.
+func (p *Polled[T, C, Q, A, W]) lane(question Q) string {
+	if p.Protocol.Lane == nil {
+		return ""
+	}
+	return p.Protocol.Lane(question)
+}
+
+// lanes returns the endpoints of the queries by lane, with clients of the target as it is now. Live queries need that without a name only.
+func (p *Polled[T, C, Q, A, W]) lanes(target T, queries []Query[Q], live bool) (map[string]*member[C, Q, A, W], error) {
+	_, uid := target.Object()
+	names := map[string]bool{"": true}
+	for _, q := range queries {
+		if !live {
+			names[p.lane(q.Question)] = true
+		}
+	}
+	out := make(map[string]*member[C, Q, A, W], len(names))
+	for lane := range names {
+		m, err := p.member(target, pollKey{object: uid, lane: lane})
+		if err != nil {
+			return nil, err
+		}
+		if p.Protocol.Refresh != nil {
+			p.Protocol.Refresh(m.client, target)
+		}
+		out[lane] = m
+	}
+	return out, nil
 }
 
 // callsAtOnce limits the number of concurrent live questions.
@@ -127,7 +162,8 @@ func (p *Polled[T, C, Q, A, W]) together(client C) func(context.Context, []Q) fu
 
 // Write sends the command.
 func (p *Polled[T, C, Q, A, W]) Write(_ context.Context, target T, id machines.RequestID, command W) {
-	if m, err := p.member(target, id.Lifecycle); err == nil {
+	_, uid := target.Object()
+	if m, err := p.member(target, pollKey{object: uid, lifecycle: id.Lifecycle}); err == nil {
 		m.Submit(poller.Request[request[W]]{Number: number(id), Command: request[W]{id: id, command: command}})
 	}
 }
@@ -174,17 +210,18 @@ func (p *Polled[T, C, Q, A, W]) Close() {
 // sender returns the endpoint of the last commands of a lifecycle: also that of a previous address, which may still execute one, while
 // no client can be created for the present one. Without an endpoint no command was sent.
 func (p *Polled[T, C, Q, A, W]) sender(target T, lifecycle string) (m *member[C, Q, A, W], found bool) {
-	m, err := p.member(target, lifecycle)
+	_, uid := target.Object()
+	key := pollKey{object: uid, lifecycle: lifecycle}
+	m, err := p.member(target, key)
 	if err == nil {
 		return m, true
 	}
-	_, uid := target.Object()
-	return p.members.Find(pollKey{uid, lifecycle})
+	return p.members.Find(key)
 }
 
-func (p *Polled[T, C, Q, A, W]) member(target T, lifecycle string) (*member[C, Q, A, W], error) {
-	name, uid := target.Object()
-	return p.members.Get(pollKey{uid, lifecycle}, target.BuiltFrom(), func(previous *member[C, Q, A, W]) (*member[C, Q, A, W], error) {
+func (p *Polled[T, C, Q, A, W]) member(target T, key pollKey) (*member[C, Q, A, W], error) {
+	name, _ := target.Object()
+	return p.members.Get(key, target.BuiltFrom(), func(previous *member[C, Q, A, W]) (*member[C, Q, A, W], error) {
 		c, done, err := p.Protocol.Connect(target)
 		if err != nil {
 			return nil, err

@@ -39,6 +39,9 @@ type Protocol[T Target, C any, Q comparable, A, W any] struct {
 	// Together returns a client for several questions that are sent at the same time. It may hold answers to them, from requests that it
 	// sent now. Optional; default: each question is a request.
 	Together func(ctx context.Context, client C, questions []Q) C
+	// Lane names the queue of a question. Questions of one lane are asked one at a time, and those of different lanes do not wait for each
+	// other. Optional; default: all questions have the same lane.
+	Lane func(question Q) string
 	// Execute sends a command. It must return when its context ends. A command may be repeated by another process; see Fragment.
 	// Required for systems that are commanded.
 	Execute func(ctx context.Context, client C, command W) error

@@ -158,10 +158,25 @@ func Over(dial Dialer) func(Endpoint) (*Workers, func(), error) {
 
 // NewProtocol returns the protocol of Connect. It must not connect yet.
 func NewProtocol(over func(Endpoint) (*Workers, func(), error)) Protocol {
-	return Protocol{Connect: over, Execute: execute, Outcome: outcome, Ask: func(ctx context.Context, w *Workers, q Question) (Answer, error) {
+	return Protocol{Connect: over, Execute: execute, Outcome: outcome, Lane: lane, Ask: func(ctx context.Context, w *Workers, q Question) (Answer, error) {
 		a, err := ask(ctx, w, q)
 		return a, stable(err)
 	}}
+}
+
+// lane separates what may take long from what is decided by its age: the offsets, whose answers take seconds, and each worker, which may be
+// frozen.
+func lane(q Question) string {
+	switch q.About {
+	case AboutConnectors:
+	case AboutConnector:
+		return "connector"
+	case AboutOffsets:
+		return "offsets"
+	case AboutTasks:
+		return "tasks of " + q.Pod
+	}
+	return ""
 }
 
 func ask(ctx context.Context, w *Workers, q Question) (Answer, error) {
