@@ -68,7 +68,7 @@ func (x *executor) connector(ctx context.Context, t effectRequest, name string, 
 		c.Verb, c.Tasks, c.OnlyFailed = connection.Restart, e.Restart.Tasks, e.Restart.OnlyFailed
 		if e.Restart.Annotation == "" {
 			count := t.Snapshot.AutoRestarts[name]
-			x.collector.Restarted(t.Object.UID, name, observation.AutoRestart{Count: count.Count + 1, Last: t.Snapshot.Now})
+			x.collector.Restarting(t.Object.UID, name, t.RequestID, observation.AutoRestart{Count: count.Count + 1, Last: t.Snapshot.Now})
 		}
 	case connector.RestartTask:
 		c.Verb, c.Task = connection.RestartTask, e.Restart.Task-1

@@ -57,6 +57,8 @@ type Connector struct {
 type Restart struct {
 	// Annotation that requests it; empty for an automatic restart.
 	Annotation string
+	// Value is the digest of the annotation's value.
+	Value string
 	// Tasks is true if its tasks restart too, and OnlyFailed if only what has failed does.
 	Tasks, OnlyFailed bool
 	// Task is the number of the task to restart, plus one; zero for the connector.

@@ -38,13 +38,13 @@ type Data struct {
 	Command Command
 	// Outcome of the last command.
 	Outcome connectoroffsets.AnswerState
-	// Annotation that requested the restart that was sent.
-	Annotation string
+	// Annotation that requested the restart that was sent, and the digest of its value.
+	Annotation, Value string
 }
 
 func encode(d Data) map[string]string {
 	m := map[string]string{}
-	for key, value := range map[string]string{"command": string(d.Command), "outcome": string(d.Outcome), "annotation": d.Annotation} {
+	for key, value := range map[string]string{"command": string(d.Command), "outcome": string(d.Outcome), "annotation": d.Annotation, "value": d.Value} {
 		if value != "" {
 			m[key] = value
 		}
@@ -53,7 +53,7 @@ func encode(d Data) map[string]string {
 }
 
 func decode(m map[string]string) (Data, error) {
-	d := Data{Command: Command(m["command"]), Outcome: connectoroffsets.AnswerState(m["outcome"]), Annotation: m["annotation"]}
+	d := Data{Command: Command(m["command"]), Outcome: connectoroffsets.AnswerState(m["outcome"]), Annotation: m["annotation"], Value: m["value"]}
 	if d.Command == None && d != (Data{}) {
 		return Data{}, fmt.Errorf("reading the data of a connector: %v has no command", m)
 	}
@@ -132,7 +132,7 @@ func command(name, doc, expected string, may func(f *Facts, d Data, due Command)
 			})
 			next := Data{Command: due}
 			if due == RestartIt || due == RestartTask {
-				next.Annotation = f.Restart.Annotation
+				next.Annotation, next.Value = f.Restart.Annotation, f.Restart.Value
 			}
 			return verdict, next
 		},
@@ -158,7 +158,7 @@ var overtaken = &choice{
 	Guard: guard{Name: "not-due", Doc: "nothing is sent, and another request is due, or none", Expected: "the request not to be due", Needs: []transitions.Need{NeedConnectors}},
 	Pick: func(f *Facts, d Data) (transitions.Verdict, Data) {
 		verdict := reads(f, func(c *Connector) (bool, string) {
-			return f.Answer.State == connectoroffsets.NoAnswer && f.due(c) != d.Command, "the request is due, or was sent"
+			return f.Answer.State == connectoroffsets.NoAnswer && !f.sends(f.due(c), d), "the request is due, or was sent"
 		})
 		d.Outcome = connectoroffsets.Uncertain
 		return verdict, d
@@ -169,7 +169,7 @@ var overtaken = &choice{
 func mayRepeat(f *Facts, d Data, due Command) (bool, string) {
 	wait := pause
 	switch {
-	case due != d.Command:
+	case !f.sends(due, d):
 		return true, "" // the last one had its effect, or is not needed any more
 	case d.Outcome == connectoroffsets.Uncertain:
 		wait = settle
@@ -186,7 +186,7 @@ var send = &machines.Action[Facts, Data, Effect]{
 	Name: "send-command", Doc: "sends the request to Connect", Needs: []transitions.Need{NeedConnectors}, ResolvedBy: NeedConnectors,
 	Effects: func(f *Facts, d Data) []Effect {
 		c, known := f.Connector.Get()
-		if !known || f.Answer.State != connectoroffsets.NoAnswer || f.due(&c) != d.Command {
+		if !known || f.Answer.State != connectoroffsets.NoAnswer || !f.sends(f.due(&c), d) {
 			return nil
 		}
 		e := Effect{Command: d.Command}
@@ -200,18 +200,29 @@ var send = &machines.Action[Facts, Data, Effect]{
 	},
 }
 
+// requests reports whether the annotation of the restart that was carried out is still there, with the value that requested it. Another
+// value requests another restart. Data of an earlier release has no value, and is of any.
+func (f *Facts) requests(d Data) bool {
+	return f.Restart.Annotation == d.Annotation && (d.Value == "" || f.Restart.Value == d.Value)
+}
+
+// sends reports whether the command that is due is that of the data. A restart that another annotation or value requests is another command.
+func (f *Facts) sends(due Command, d Data) bool {
+	return due == d.Command && (due != RestartIt && due != RestartTask || f.requests(d))
+}
+
 // cleared says that no annotation requests the restart that was carried out.
 var cleared = guard{
-	Name: "annotation-removed", Doc: "the annotation of the restart is gone", Expected: "the annotation to be removed",
+	Name: "annotation-removed", Doc: "the annotation of the restart is gone, or requests another one", Expected: "the annotation to be removed",
 	Evaluate: func(f *Facts, d Data) transitions.Verdict {
-		return transitions.If(f.Restart.Annotation != d.Annotation, "it is still there")
+		return transitions.If(!f.requests(d), "it is still there")
 	},
 }
 
 var clearAnnotation = &machines.Action[Facts, Data, Effect]{
 	Name: "clear-annotation", Doc: "removes the annotation that requested the restart",
 	Effects: func(f *Facts, d Data) []Effect {
-		if f.Restart.Annotation != d.Annotation {
+		if !f.requests(d) {
 			return nil
 		}
 		return []Effect{{Clear: d.Annotation, Restart: f.Restart}}

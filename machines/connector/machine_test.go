@@ -20,6 +20,9 @@ type (
 
 const annotation = "strimzi.io/restart-connector"
 
+// replaced is a restart that the same annotation requests with another value.
+var replaced = mc.Restart{Annotation: annotation, Value: "v2"}
+
 var (
 	now       = machinetest.Start
 	errSilent = errors.New("connection refused")
@@ -114,6 +117,7 @@ func settled() []row {
 
 func applying() []row {
 	requested := mc.Restart{Annotation: annotation, Tasks: true}
+	automatic := mc.Restart{Tasks: true, OnlyFailed: true}
 	hand := &mc.Data{Command: mc.RestartIt, Annotation: annotation}
 	at := func(name string, d *mc.Data, w want, changes ...change) row {
 		return row{Name: "applying: " + name, State: mc.Applying, Data: d, Facts: with(changes...), Want: w}
@@ -140,6 +144,9 @@ func applying() []row {
 		at("a requested restart is sent", hand, waits(mc.Effect{Command: mc.RestartIt, Restart: requested}), restart(requested)),
 		at("a requested restart is confirmed", hand, want{Event: "restarted", To: mc.Clearing, Data: &mc.Data{Command: mc.RestartIt, Annotation: annotation, Outcome: co.Confirmed}}, restart(requested), answer(co.Confirmed)),
 		at("a requested restart is refused", hand, want{Event: "restart-failed", To: mc.Confirming, Data: &mc.Data{Command: mc.RestartIt, Annotation: annotation, Outcome: co.Refused}}, restart(requested), answer(co.Refused)),
+		at("another restart is requested before one is sent", &mc.Data{Command: mc.RestartIt, Annotation: annotation, Value: "v1"}, want{Event: "overtaken", To: mc.Confirming, Data: &mc.Data{Command: mc.RestartIt, Annotation: annotation, Value: "v1", Outcome: co.Uncertain}}, restart(replaced)),
+		at("an automatic restart is awaited", data(mc.RestartIt, ""), waits(), in(mc.Failed), restart(automatic), answer(co.Pending)),
+		at("an automatic restart was not executed", data(mc.RestartIt, ""), want{Event: "answered", To: mc.Confirming, Data: data(mc.RestartIt, co.NotExecuted)}, in(mc.Failed), restart(automatic), answer(co.NotExecuted)),
 		{Name: "applying: data of another release", State: mc.Applying, Coded: map[string]string{"outcome": "done"}, Facts: with(), Want: want{Event: machines.EventInferred, To: mc.Settled}},
 	}
 }
@@ -163,6 +170,8 @@ func confirming() []row {
 		at("a pause is not published yet, and the spec went back", data(mc.Pause, co.Confirmed), waits, entered(time.Second)),
 		at("another request is due after an uncertain one", data(mc.Stop, co.Uncertain), next(mc.Configure), wants(mc.Stopped), in(mc.Stopped), configured("c2")),
 		at("the spec is refused before the request is repeated", data(mc.Configure, co.Refused), want{Event: "confirmed", To: mc.Settled}, refused(), entered(10*time.Second)),
+		at("a restart waits for its pause", &mc.Data{Command: mc.RestartIt, Annotation: annotation, Value: "v2", Outcome: co.NotExecuted}, waits, restart(replaced), entered(time.Second)),
+		at("another restart is requested meanwhile", &mc.Data{Command: mc.RestartIt, Annotation: annotation, Value: "v1", Outcome: co.NotExecuted}, want{Event: "next", To: mc.Applying, Data: &mc.Data{Command: mc.RestartIt, Annotation: annotation, Value: "v2"}}, restart(replaced), entered(time.Second)),
 		at("a refused request waits", data(mc.Configure, co.Refused), waits, configured("c2"), entered(9*time.Second)),
 		at("a refused request is repeated", data(mc.Configure, co.Refused), next(mc.Configure), configured("c2"), entered(10*time.Second)),
 		at("an uncertain request waits", data(mc.Configure, co.Uncertain), waits, configured("c2"), entered(99*time.Second)),
@@ -179,6 +188,7 @@ func clearing() []row {
 	requested := mc.Restart{Annotation: annotation}
 	return []row{
 		{Name: "clearing: the annotation is removed", State: mc.Clearing, Data: hand, Facts: with(restart(requested)), Want: want{WaitingFor: []string{"annotation-removed"}, Effects: []mc.Effect{{Clear: annotation, Restart: requested}}}},
+		{Name: "clearing: another restart was requested meanwhile", State: mc.Clearing, Data: &mc.Data{Command: mc.RestartIt, Annotation: annotation, Value: "v1", Outcome: co.Confirmed}, Facts: with(restart(replaced)), Want: want{Event: "cleared", To: mc.Settled}},
 		{Name: "clearing: it is gone", State: mc.Clearing, Data: hand, Facts: with(), Want: want{Event: "cleared", To: mc.Settled}},
 	}
 }

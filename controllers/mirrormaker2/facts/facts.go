@@ -116,7 +116,7 @@ func Connector(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) 
 		f.State = connector.Stopped
 	}
 	if r, requested := v.Restarts[name]; requested {
-		f.Restart = connector.Restart{Annotation: r.Annotation, Tasks: r.Tasks, OnlyFailed: r.OnlyFailed, Task: r.Task}
+		f.Restart = connector.Restart{Annotation: r.Annotation, Value: keep.Digest(r.Value)[:8], Tasks: r.Tasks, OnlyFailed: r.OnlyFailed, Task: r.Task}
 	}
 	if !o.Wants(connector.NeedConnectors) {
 		return f

@@ -24,6 +24,15 @@ type object struct {
 	failures map[string]string
 	absent   map[string]time.Time // by process
 	restarts map[string]AutoRestart
+	// restarting are the automatic restarts that were sent and have no outcome yet, by the name of the lifecycle's entry.
+	restarting map[string]restarting
+}
+
+// restarting is an automatic restart that was sent.
+type restarting struct {
+	id        machines.RequestID
+	connector string
+	counted   AutoRestart
 }
 
 // answer is when the answer to a request was seen first.
@@ -50,7 +59,7 @@ func (m *memory) of(uid string) *object {
 	}
 	o := m.objects[uid]
 	if o == nil {
-		o = &object{watches: map[string]*watch{}, answers: map[string]answer{}, failures: map[string]string{}, absent: map[string]time.Time{}, restarts: map[string]AutoRestart{}}
+		o = &object{watches: map[string]*watch{}, answers: map[string]answer{}, failures: map[string]string{}, absent: map[string]time.Time{}, restarts: map[string]AutoRestart{}, restarting: map[string]restarting{}}
 		m.objects[uid] = o
 	}
 	return o
@@ -79,6 +88,7 @@ func (m *memory) answered(uid, lifecycle string, id machines.RequestID, a connec
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o := m.of(uid)
+	o.restarted(lifecycle, id, a.State)
 	switch a.State {
 	case connectoroffsets.NoAnswer, connectoroffsets.Pending:
 		return a
@@ -112,11 +122,32 @@ func (m *memory) forget(uid string, watched map[string]bool) {
 	}
 }
 
-// Restarted counts an automatic restart that was sent.
-func (c *Collector) Restarted(uid types.UID, connector string, counted AutoRestart) {
+// Restarting notes an automatic restart that is being sent. It is counted when it may have been carried out.
+func (c *Collector) Restarting(uid types.UID, connector string, id machines.RequestID, counted AutoRestart) {
 	c.memory.mu.Lock()
 	defer c.memory.mu.Unlock()
-	c.memory.of(string(uid)).restarts[connector] = counted
+	c.memory.of(string(uid)).restarting[id.Lifecycle] = restarting{id, connector, counted}
+}
+
+// restarted counts an automatic restart once its answer shows that it was, or may have been, carried out. One that was refused is repeated.
+// One of an earlier request has lost its answer, and counts.
+func (o *object) restarted(lifecycle string, id machines.RequestID, state connectoroffsets.AnswerState) {
+	sent, found := o.restarting[lifecycle]
+	if !found {
+		return
+	}
+	if sent.id == id {
+		switch state {
+		case connectoroffsets.NoAnswer, connectoroffsets.Pending:
+			return
+		case connectoroffsets.Refused, connectoroffsets.NotExecuted:
+			delete(o.restarting, lifecycle)
+			return
+		case connectoroffsets.Confirmed, connectoroffsets.Uncertain:
+		}
+	}
+	delete(o.restarting, lifecycle)
+	o.restarts[sent.connector] = sent.counted
 }
 
 func (m *memory) restarts(uid, connector string) (AutoRestart, bool) {

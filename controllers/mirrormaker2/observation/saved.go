@@ -36,6 +36,7 @@ func (s saved) clone() saved {
 	for uid, o := range s {
 		c := *o
 		c.answers, c.failures, c.absent, c.restarts = maps.Clone(o.answers), maps.Clone(o.failures), maps.Clone(o.absent), maps.Clone(o.restarts)
+		c.restarting = maps.Clone(o.restarting)
 		c.watches = make(map[string]*watch, len(o.watches))
 		for name, w := range o.watches {
 			c.watches[name] = w.clone()
@@ -73,6 +74,9 @@ func (s saved) AppendCanonical(dst []byte, now time.Time) []byte {
 		}
 		for _, name := range slices.Sorted(maps.Keys(o.restarts)) {
 			dst = append(append(dst, name...), byte(o.restarts[name].Count)) //nolint:gosec // equal modulo 256 is rare enough
+		}
+		for _, entry := range slices.Sorted(maps.Keys(o.restarting)) {
+			dst = append(append(dst, entry...), byte(o.restarting[entry].counted.Count)) //nolint:gosec // as above
 		}
 	}
 	return dst
