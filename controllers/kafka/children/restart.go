@@ -76,7 +76,7 @@ func (t *scope) evict(ctx context.Context, n *observation.Node, pod *corev1.Pod,
 	if n.Pod.Ready && t.exhausted() {
 		return set, fmt.Errorf("restarting %s: %w: its disruption budget allows none now", n.PodName, lifecycle.ErrWait)
 	}
-	if err := t.dryRun(ctx, pod, entry); err != nil {
+	if err := t.dryRun(ctx, pod, madeFrom(n, pod, set), entry); err != nil {
 		return set, fmt.Errorf("restarting %s: its pod stays, since the API server was asked beforehand whether it takes the new one: %w", n.PodName, err)
 	}
 	mark, marked := restarting.Of(set)
@@ -87,6 +87,20 @@ func (t *scope) evict(ctx context.Context, n *observation.Node, pod *corev1.Pod,
 		}
 	}
 	return set, t.take(ctx, n, pod)
+}
+
+// madeFrom returns the entry from which the pod of a node was created, without what admission added to the pod; the pod itself if its entry
+// is another one.
+func madeFrom(n *observation.Node, pod *corev1.Pod, set *corev1beta2.StrimziPodSet) *corev1.Pod {
+	if n.Entry.Edited || n.Entry.Revision != n.Pod.Revision {
+		return pod
+	}
+	for i := range set.Spec.Pods {
+		if made, err := set.Spec.Pods[i].Pod(); err == nil && made.Name == n.PodName {
+			return made
+		}
+	}
+	return pod
 }
 
 // take evicts the pod of a node, or deletes it if its eviction would be refused although it is not ready.
