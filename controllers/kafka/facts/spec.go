@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/recording"
 	"github.com/detent-dev/detent/controllers/kafka/render"
@@ -76,7 +77,7 @@ func graceEnd(k *kafkav1beta2.Kafka, v *observation.Snapshot) time.Time {
 
 // contradiction describes errors that the creation of further objects cannot resolve.
 func contradiction(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
-	return cmp.Or(observation.Foreign(v), v.Identity.Mismatch, v.IDs.Refusal, unguarded(&k.Spec.Kafka), roleless(v), longNames(v), pinnedBelowDisks(k, v),
+	return cmp.Or(observation.Foreign(v), v.Identity.Mismatch, v.IDs.Refusal, unguarded(&k.Spec.Kafka), referredTimes(&k.Spec.Kafka), roleless(v), longNames(v), pinnedBelowDisks(k, v),
 		observation.Derived(k, v, "template problem", render.TemplateProblem), observation.Derived(k, v, "heap problem", render.HeapProblem), observation.MisplacedDisks(v), observation.MovedMetadataLogs(v), orphans(v))
 }
 
@@ -129,6 +130,22 @@ func unguarded(spec *kafkav1beta2.KafkaClusterSpec) *transitions.Problem {
 	}
 	return transitions.Problemf("AccessControlNotSupported", "not supported, so that whoever reaches the cluster could do everything: %s"+
 		". Remove it to run the cluster open. Running nodes are not changed", strings.Join(asked, ", "))
+}
+
+// referredTimes lists the times in the configuration that decide when a node may be restarted and that refer to a value elsewhere, such as
+// ${env:NAME}: only the process that starts resolves it, and with a default in its place a dead broker would count as alive.
+func referredTimes(spec *kafkav1beta2.KafkaClusterSpec) *transitions.Problem {
+	var referred []string
+	for _, name := range []string{kafkaclient.ConfigSessionTimeout, kafkaclient.ConfigQuorumFetchTimeout, kafkaclient.ConfigSnapshotInterval} {
+		if text, _ := spec.Property(name); strings.Contains(text, "${") {
+			referred = append(referred, fmt.Sprintf("spec.kafka.config[%s] is %s", name, text))
+		}
+	}
+	if len(referred) == 0 {
+		return nil
+	}
+	return transitions.Problemf("TimeIsReference", "no pod is changed, because %s, which only Kafka can resolve, and restarts depend on this time: write the number of milliseconds",
+		strings.Join(referred, " and "))
 }
 
 // roleless describes pools without a role. The schema does not permit them; they may have been stored under another one.

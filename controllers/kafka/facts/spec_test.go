@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 
@@ -88,6 +89,18 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 				k.Spec.Kafka.JvmOptions = &kafkav1beta2.JvmOptions{Xms: "2g", Xmx: "1g"}
 			},
 			wantSpecError: "no pod is changed, because spec.kafka.jvmOptions has -Xms 2g, which exceeds -Xmx 1g, and Java does not start with it. Lower -Xms or raise -Xmx",
+		},
+		"times refer to values elsewhere": {
+			pools: []*kafkav1beta2.KafkaNodePool{broker},
+			change: func(k *kafkav1beta2.Kafka, _ *observation.Snapshot) {
+				k.Spec.Kafka.Config = map[string]apiextensionsv1.JSON{
+					"broker.session.timeout.ms":             {Raw: []byte(`"${env:SESSION}"`)},
+					"controller.quorum.fetch.timeout.ms":    {Raw: []byte(`2000`)},
+					"metadata.log.max.snapshot.interval.ms": {Raw: []byte(`"${file:/etc/times:snapshot}"`)},
+					"log.retention.ms":                      {Raw: []byte(`"${env:RETENTION}"`)},
+				}
+			},
+			wantSpecError: "no pod is changed, because spec.kafka.config[broker.session.timeout.ms] is ${env:SESSION} and spec.kafka.config[metadata.log.max.snapshot.interval.ms] is ${file:/etc/times:snapshot}, which only Kafka can resolve, and restarts depend on this time: write the number of milliseconds",
 		},
 		"a template cannot be decoded": {
 			pools: []*kafkav1beta2.KafkaNodePool{broker},

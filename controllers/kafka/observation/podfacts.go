@@ -83,7 +83,7 @@ func neverStarted(pod *corev1.Pod, kafka *corev1.ContainerStatus) bool {
 
 // interval parses milliseconds. It returns Kafka's default for an invalid or missing value.
 func interval(text string) time.Duration {
-	n, err := strconv.ParseInt(text, 10, 64)
+	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil || n < 0 || n > math.MaxInt64/int64(time.Millisecond) {
 		return record.DefaultSnapshotInterval
 	}

@@ -46,7 +46,7 @@ func mountedSessionTimeout(pod *corev1.Pod, files *corev1.ConfigMap) time.Durati
 		}
 		for line := range strings.Lines(content) {
 			name, value, _ := strings.Cut(line, "=")
-			if d, valid := milliseconds(strings.TrimSpace(value)); valid && strings.TrimSpace(name) == configSessionTimeout {
+			if d, valid := milliseconds(value); valid && strings.TrimSpace(name) == configSessionTimeout {
 				longest = max(longest, d)
 			}
 		}

@@ -23,6 +23,7 @@ func TestSessionTimeout(t *testing.T) {
 	}{
 		"Kafka's default":                         {data: map[string]string{"server-a.properties": "node.id=0\n"}, want: 9 * time.Second},
 		"a value of the spec":                     {spec: "20000", data: map[string]string{"server-a.properties": "node.id=0\n"}, want: 20 * time.Second},
+		"a value with a space":                    {spec: `"20000 "`, data: map[string]string{"server-a.properties": "node.id=0\n"}, want: 20 * time.Second},
 		"a controller runs with a higher one":     {data: map[string]string{"server-a.properties": minute}, want: time.Minute},
 		"a higher one of the spec":                {spec: "90000", data: map[string]string{"server-a.properties": minute}, want: 90 * time.Second},
 		"a file that is not mounted":              {data: map[string]string{"server-b.properties": minute}, want: 9 * time.Second},

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -230,9 +231,9 @@ func Setting(k *kafkav1beta2.Kafka, name string, otherwise time.Duration) time.D
 	return otherwise
 }
 
-// milliseconds parses a positive number of milliseconds.
+// milliseconds parses a positive number of milliseconds. Kafka ignores spaces around it.
 func milliseconds(text string) (d time.Duration, valid bool) {
-	ms, err := strconv.ParseInt(text, 10, 64)
+	ms, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	return time.Duration(ms) * time.Millisecond, err == nil && ms > 0
 }
 

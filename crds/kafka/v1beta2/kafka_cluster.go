@@ -111,7 +111,9 @@ func (s *KafkaClusterSpec) ImageFor(version string) string {
 }
 
 // Declares reports whether image is of the version of Kafka: of the declared version, or of any if none is declared.
-func (s *KafkaClusterSpec) Declares(version string) bool { return s.Version == "" || s.Version == version }
+func (s *KafkaClusterSpec) Declares(version string) bool {
+	return s.Version == "" || s.Version == version
+}
 
 // UnusedClusterFields are the fields of spec.kafka that are accepted and have no effect.
 type UnusedClusterFields struct {
