@@ -1,6 +1,7 @@
 package ceph_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +102,44 @@ func TestKindGoesBackToAnOlderPatch(t *testing.T) {
 				t.Errorf("mon.c runs 18.2.%d", got)
 			}
 		})
+	}
+}
+
+// TestKindMovesNoDaemonBackAfterALaunch holds where every daemon of a cluster that was never upgraded is newer than the spec, and goes back once
+// that is asked for.
+//
+//test:norace
+func TestKindMovesNoDaemonBackAfterALaunch(t *testing.T) {
+	c := cluster("ceph:18")
+	c.Spec.ObjectStores = nil
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("18"))
+	r.patches()
+	all := []string{"mon.a", "mon.b", "mon.c", "mgr.a", "mgr.b", "osd.0", "osd.1", "osd.2", "mds.myfs-a", "mds.myfs-b"}
+	run := func(patch int) func() bool {
+		return func() bool { return !slices.ContainsFunc(all, func(d string) bool { return r.patch(d) != patch }) }
+	}
+	for _, d := range all {
+		kind, id, _ := strings.Cut(d, ".")
+		r.setByHand("rook-ceph-"+kind+"-"+id, "ceph:18.2.9")
+	}
+	r.until("every daemon", 5*time.Minute, run(9))
+	r.resume()
+	r.until("the hold", 5*time.Minute, func() bool { return r.entry().State == cephupgrade.PolicyRemoved })
+	for range 60 {
+		r.step()
+	}
+	if !run(9)() {
+		t.Errorf("a daemon was moved back: %v", r.started())
+	}
+	for _, image := range []string{"ceph:18.2.9", "ceph:18.2.4"} {
+		r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = image })
+		r.until("the end of the edit", 20*time.Minute, func() bool {
+			return r.entry().State == cephupgrade.Settled && r.get().Status.ObservedGeneration == r.get().Generation
+		})
+	}
+	if !run(4)() {
+		t.Errorf("a downgrade that was asked for ended before every daemon was changed: %v", r.started())
 	}
 }
 

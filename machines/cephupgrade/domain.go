@@ -68,7 +68,7 @@ func domainFacts(table *versions.Table, now time.Time) Facts {
 		Spec:    decision.Situation{Table: table, Wanted: decision.Image{Name: "ceph:v18", Detected: true, Version: target}},
 		Attempt: &lifecyclev1.Attempt{ID: domainAttempt},
 		Health:  transitions.Known(ceph.Health{Status: ceph.HealthOK}, now), Permission: transitions.Known(ceph.OKToStop{Permission: ceph.Permitted}, now),
-		Self: transitions.Known(target, now), Memory: transitions.Known(Memory{Upgrade: Upgrade{Attempt: domainAttempt, Toward: target}}, now),
+		Self: transitions.Known(target, now), Memory: transitions.Known(Memory{Upgrade: Upgrade{Attempt: domainAttempt, Toward: target, Named: []string{"ceph:v18"}}}, now),
 		Orphans: transitions.Known([]int64(nil), now),
 	}
 	c := Cluster{

@@ -122,7 +122,13 @@ func waiting(c *Cluster, step order.Step) plan {
 // due reports whether anything is left to do. A flag of an OSD that was replaced is kept until it has started, and removed then.
 func (f *Facts) due(c *Cluster, m *Memory) bool {
 	d := f.decide(c, m)
-	return d.Outcome != decision.Permitted || f.planned(c, &d).turn != done || len(m.NoOut) > 0 || len(m.Upgrade.Back) > 0
+	return d.Outcome != decision.Permitted || f.planned(c, &d).turn != done || len(m.NoOut) > 0 || len(m.Upgrade.Back) > 0 || f.unnamed(m)
+}
+
+// unnamed reports whether no attempt has recorded the images that the spec asks for, as after a launch. An attempt that replaces no daemon
+// records them: what the spec asks for later is a request only if it differs from them.
+func (f *Facts) unnamed(m *Memory) bool {
+	return len(m.Upgrade.Named) == 0 && len(f.Daemons) > 0 && len(f.Spec.ImageNames()) > 0
 }
 
 // differs reports whether the daemon is to be replaced. Two names of one version are the same, unless the daemon never started on the

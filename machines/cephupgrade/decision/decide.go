@@ -166,11 +166,11 @@ func (s *Situation) stays(d *Decision, t ceph.Type, than versions.Version) bool 
 func (d *Decision) changes() bool { return !d.From.IsZero() }
 
 // moved: no daemon goes back, other than by a request for an older patch release: one that no daemon contradicts when it begins, and that is
-// not merely what is left of the spec without its policy.
+// not merely what is left of the spec without its policy. Without a record of what the spec asked for before, nothing says that it is a request.
 func moved(s *Situation, d *Decision) bool {
 	var newer, at []string
 	var newest versions.Version
-	requested := true
+	requested := len(s.Named) > 0
 	types := map[ceph.Type]bool{}
 	for _, m := range s.Daemons {
 		target, moves := d.Targets[m.Name.Type]
@@ -193,9 +193,16 @@ func moved(s *Situation, d *Decision) bool {
 		return started(s, d)
 	}
 	begun := !slices.ContainsFunc(d.Back, func(to versions.Version) bool { return !slices.ContainsFunc(s.Back, to.Same) })
+	if len(s.Named) == 0 && len(at) == 0 && !started(s, d) {
+		return false
+	}
 	if !begun && (len(at) > 0 || !requested) {
 		whole := ""
-		if len(at) == 0 {
+		switch {
+		case len(at) > 0:
+		case len(s.Named) == 0:
+			whole = fmt.Sprintf(". To change all of them back, set spec.cephVersion.image to an image of %s, wait until the upgrade is Settled again, and then set the older image", newest)
+		default:
 			whole = ". To change all of them back, name the older image in another way, such as by its digest"
 		}
 		return d.end(Held, PolicyRemoved, "%s run %s, and the spec asks for %s: no daemon is moved back. To finish, set spec.cephVersion.image to an image of %s. To stay here, set spec.upgradePolicy to that image with the components %s%s",

@@ -34,14 +34,14 @@ func image(text string) decision.Image {
 var release = map[int]string{12: "luminous", 14: "nautilus", 15: "octopus", 16: "pacific", 18: "reef", 19: "squid", 20: "tentacle"}
 
 // cluster returns a cluster with three monitors, two managers, three OSDs, a gateway and two metadata servers on a version, which the
-// spec asks to run another one.
+// spec asks to run another one since the last attempt.
 func cluster(from, to string, changes ...func(*decision.Situation)) decision.Situation {
 	table, err := versions.Embedded()
 	if err != nil {
 		panic(err)
 	}
 	v := version(from)
-	s := decision.Situation{Table: table, Wanted: image(to), Released: decision.Released{Known: true, OSD: release[v.Major], Mon: v.Major}}
+	s := decision.Situation{Table: table, Wanted: image(to), Named: []string{"the image from before"}, Released: decision.Released{Known: true, OSD: release[v.Major], Mon: v.Major}}
 	for _, name := range []string{"mon.a", "mon.b", "mon.c", "mgr.a", "mgr.b", "osd.0", "osd.1", "osd.2", "rgw.store.a", "mds.myfs-a", "mds.myfs-b"} {
 		t, id, _ := strings.Cut(name, ".")
 		d := decision.Daemon{Name: ceph.Daemon{Type: ceph.Type(t), ID: id}, Runs: v, Newest: v}
@@ -90,6 +90,9 @@ func named(texts ...string) func(*decision.Situation) {
 		}
 	}
 }
+
+// unrecorded is a cluster in which no attempt recorded what the spec asked for.
+func unrecorded(s *decision.Situation) { s.Named = nil }
 
 func accepts(types ...ceph.Type) func(*decision.Situation) {
 	return func(s *decision.Situation) { s.AcceptedOutage = types }
@@ -181,6 +184,8 @@ func TestDecide(t *testing.T) {
 		"an older patch release after another upgrade":  {cluster("18.2.7", "18.2.4", named("18.2.7")), "mon 18.2.4, mgr 18.2.4, osd 18.2.4, rgw 18.2.4, mds 18.2.4, Downgrade"},
 		"a daemon that an administrator upgraded":       {cluster("18.2.4", "18.2.4", on("18.2.7", "mon.a"), named("18.2.4")), "Held PolicyRemoved"},
 		"all that an administrator upgraded":            {cluster("18.2.7", "18.2.4", named("18.2.4")), "Held PolicyRemoved"},
+		"all upgraded by hand, and no attempt before":   {cluster("18.2.7", "18.2.4", unrecorded), "Held PolicyRemoved"},
+		"an older major, and no attempt before":         {cluster("18.2.7", "16.2.15", unrecorded), "Refused Downgrade"},
 		"the policy of every component is removed":      {cluster("18.2.7", "18.2.4", named("18.2.4", "18.2.7")), "Held PolicyRemoved"},
 		"the policy asks for an older patch release":    {cluster("18.2.7", "18.2.7", unnamed, policy("18.2.4", "mon")), "mon 18.2.4, Downgrade"},
 		"the policy asks for an older one, half way":    {cluster("18.2.7", "18.2.7", unnamed, policy("18.2.4", "mon"), on("18.2.4", "mon.b"), back("18.2.4"), named("18.2.4")), "mon 18.2.4, Downgrade"},
@@ -277,6 +282,8 @@ func TestDecideMessages(t *testing.T) {
 		"missing components": {cluster("16.2.15", "16.2.15", policy("18.2.7", "osd", "mds")), "spec.upgradePolicy.components has osd, mds without mon, mgr: add what is missing, because it must change first"},
 		"the policy was removed": {cluster("16.2.15", "16.2.15", on("18.2.7", "mon", "mgr.a")),
 			"mon.a, mon.b, mon.c and 1 others run 18.2.7 reef, and the spec asks for 16.2.15 pacific: no daemon is moved back. To finish, set spec.cephVersion.image to an image of 18.2.7. To stay here, set spec.upgradePolicy to that image with the components mon, mgr"},
+		"all were upgraded by hand": {cluster("18.2.7", "18.2.4", without("mgr", "osd", "rgw", "mds"), unrecorded),
+			"mon.a, mon.b, mon.c run 18.2.7 reef, and the spec asks for 18.2.4 reef: no daemon is moved back. To finish, set spec.cephVersion.image to an image of 18.2.7. To stay here, set spec.upgradePolicy to that image with the components mon. To change all of them back, set spec.cephVersion.image to an image of 18.2.7, wait until the upgrade is Settled again, and then set the older image"},
 		"the version was removed": {cluster("16.2.15", "18.2.7", on("18.2.7", "mon", "mgr.a"), unnamed),
 			"spec.cephVersion.image is not set, and the daemons run several versions: mon.a, mon.b, mon.c and 1 others run 18.2.7 reef, mgr.b, osd.0, osd.1 and 4 others run an older one. To finish, set spec.cephVersion.image to an image of 18.2.7. To stay here, set spec.upgradePolicy to that image with the components mon, mgr"},
 		"a downgrade": {cluster("18.2.7", "16.2.15", without("mgr", "osd", "rgw", "mds")),
