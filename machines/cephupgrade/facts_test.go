@@ -277,6 +277,15 @@ func halted(name ceph.Daemon) change {
 func down(out bool) change {
 	return func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.OSDs.OSDs[0].Up, c.OSDs.OSDs[0].In = false, !out }
 }
+
+// outTogether: both OSDs were taken out, and their pods do not start.
+func outTogether(f *cu.Facts, c *cu.Cluster, _ *cu.Memory) {
+	for i, name := range []ceph.Daemon{osd0, osd1} {
+		c.OSDs.OSDs[i].Up, c.OSDs.OSDs[i].In = false, false
+		one := daemon(f, name)
+		one.Ready, one.Pod, one.Trouble = false, "", "Unschedulable: node(s) had untolerated taint"
+	}
+}
 func raised(code string) change {
 	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
 		f.Health = transitions.Known(ceph.Health{Status: ceph.HealthWarn, Checks: []ceph.Check{{Code: code, Severity: ceph.HealthWarn}}}, f.Health.At())

@@ -2,8 +2,10 @@ package cephupgrade
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/machines/cephupgrade/order"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -33,8 +35,15 @@ func (c *Cluster) lost(d *Daemon) bool {
 	return known && !o.Up && !o.In && !o.New && d.Pod == "" && d.Trouble != ""
 }
 
-// dead returns the OSDs other than the daemon that is next which do not come back: no daemon may be replaced beside them. A new one has
-// not come up yet.
+// takes reports whether the step takes a daemon away that serves. The start of one that does not serve takes nothing away, and may be what
+// brings the dead OSDs back.
+func takes(all []order.Daemon, step order.Step) bool {
+	at := slices.IndexFunc(all, func(d order.Daemon) bool { return d.Name == step.Daemon })
+	return at < 0 || all[at].Serving
+}
+
+// dead returns the OSDs other than the daemon that is next which do not come back: no daemon that serves may be taken away beside them. A new
+// one has not come up yet.
 func (f *Facts) dead(c *Cluster, next ceph.Daemon) (names []string) {
 	for i := range f.Daemons {
 		name := f.Daemons[i].Name

@@ -79,7 +79,7 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 	switch {
 	case left && step.Kind == order.Wait:
 		return waiting(c, step)
-	case left && len(f.dead(c, step.Daemon)) > 0:
+	case left && takes(all, step) && len(f.dead(c, step.Daemon)) > 0:
 		return plan{turn: dead, text: outText(f.dead(c, step.Daemon))}
 	case left:
 		t := step.Daemon.Type
@@ -109,6 +109,8 @@ func waiting(c *Cluster, step order.Step) plan {
 	switch o, known := c.osd(step.Daemon); {
 	case !known && step.Daemon.Type == ceph.TypeOSD:
 		return plan{turn: repair, text: step.Daemon.String() + " is not in the OSD map: if it stays away, it counts as removed from Ceph"}
+	case known && !o.Up && o.New:
+		return plan{turn: repair, text: step.Daemon.String() + " is new and has not come up yet: if its pod does not start, correct that first"}
 	case known && !o.Up && !o.In:
 		return plan{turn: dead, text: outText([]string{step.Daemon.String()})}
 	case known && !o.Up && noUp(c, step.Daemon) != "":
