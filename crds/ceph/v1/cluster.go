@@ -129,10 +129,12 @@ type ClusterSpec struct {
 // +kubebuilder:validation:XValidation:rule="self.all(k, !k.contains(' ') || !(k.replace(' ', '_') in self))",message="an option is set once: a name with spaces and one with _ are the same"
 type ConfigSection map[string]ConfigValue
 
-// ConfigValue is the value of an option, on one line. It has no backslash at its end, which would continue it on the next line.
+// ConfigValue is the value of an option, on one line, as Ceph reads it: # and ; begin a comment, and a backslash makes the character after it
+// part of the value, also another backslash. It has no backslash at its end, which would continue it on the next line.
 //
 // +kubebuilder:validation:MaxLength=1024
 // +kubebuilder:validation:Pattern=`^([^\r\n]*[^\r\n\\])?$`
+// +kubebuilder:validation:XValidation:rule="self.matches(r'^([^\\\\#;]|\\\\.)*$')",message="# and ; begin a comment in Ceph's configuration, which ends the value: write \\# and \\;"
 type ConfigValue string
 
 // CephVersion is a version of Ceph.
