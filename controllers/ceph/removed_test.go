@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/cephtest"
@@ -291,4 +293,43 @@ func TestKindWaitsForOSDsOfOthers(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestKindNamesThePodThatAReplacementWaitsFor adds storage while the pod of a removed OSD hangs on a node that is down. Ceph gives its number to the
+// new OSD, which is launched once the pod is gone.
+//
+//test:norace
+func TestKindNamesThePodThatAReplacementWaitsFor(t *testing.T) {
+	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "3"}
+	c := cluster("ceph:16")
+	c.Spec.Storage.VolumeClaims[0].Count = 3
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	r.kill(osd, "")
+	for range 15 {
+		r.step()
+	}
+	r.ceph.Do(func(c *simulated.Cluster) { r.run(c, "osd", "purge", osd.ID, "--yes-i-really-mean-it") })
+	var list corev1.PodList
+	r.must(r.client.List(t.Context(), &list, client.MatchingLabels{"ceph_daemon_type": "osd", "ceph_daemon_id": "3"}))
+	hung := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "rook-ceph-osd-3-hung", Namespace: "rook-ceph", Labels: list.Items[0].Labels},
+		Spec:       corev1.PodSpec{NodeName: "down", Containers: list.Items[0].Spec.Containers},
+	}
+	r.must(r.client.Create(t.Context(), hung))
+	r.until("the removal", 5*time.Minute, func() bool { return r.warning("OSDRemoved") != "" })
+	r.edit(func(c *cephv1.Cluster) {
+		c.Spec.Storage.Nodes = append(c.Spec.Storage.Nodes, cephv1.NodeStorage{Name: "node-2", Directories: []cephv1.Directory{{Path: "/var/lib/osd"}}})
+	})
+	const until = "it waits until the pod rook-ceph-osd-3-hung of the removed osd.3 is gone: if its node is down for good, delete the pod with --force"
+	want := "not serving: the OSD of /var/lib/osd on node-2 (" + until + ")"
+	r.until("the reason", 5*time.Minute, func() bool { return r.message(lifecycle.Ready) == want })
+	_, value, _ := strings.Cut(r.warning("OSDRemoved"), "detent.dev/approve=")
+	r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{"detent.dev/approve": value} })
+	r.until("the reason of the approved one", time.Minute, func() bool {
+		return r.warning("OSDRemoved") == "osd.3 was removed from Ceph, and another OSD is made in the directory /var/lib/osd on node-1: "+until
+	})
+	r.world.Broken = nil
+	r.must(r.client.Delete(t.Context(), hung, client.GracePeriodSeconds(0)))
+	r.until("both OSDs", 5*time.Minute, func() bool { return r.settled("16")() && r.deployment(osd) && r.warning("OSDRemoved") == "" })
 }

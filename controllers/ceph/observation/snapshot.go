@@ -38,6 +38,8 @@ type Snapshot struct {
 	Declared []daemons.Daemon
 	// Unused are the OSDs of the spec that were removed from Ceph, by the name that they had. They are not declared.
 	Unused []daemons.Daemon
+	// Waiting are the OSDs that Ceph has made and that wait until nothing is left of a removed one with their number, by slot.
+	Waiting map[string]ceph.Daemon
 	// Services of the monitors, Deployments and pods by daemon, claims by slot, and Jobs by the id of their image.
 	Services    map[ceph.Daemon]*corev1.Service
 	Deployments map[ceph.Daemon]*appsv1.Deployment
@@ -132,10 +134,15 @@ func (s *Snapshot) resolve() {
 	}
 	s.separate()
 	numbers := map[string]string{}
+	s.Waiting = map[string]ceph.Daemon{}
 	if m, known := Known(s.Cluster); known {
 		for _, o := range m.OSDs.OSDs {
 			slot, ours := s.Record.Slot(o.UUID)
-			if one, taken := s.Record.Daemons[o.Daemon().String()]; ours && (!taken || one.Slot == slot) && !s.Left(o.Daemon()) {
+			if one, taken := s.Record.Daemons[o.Daemon().String()]; ours && (!taken || one.Slot == slot) {
+				if s.Left(o.Daemon()) {
+					s.Waiting[slot] = o.Daemon()
+					continue
+				}
 				numbers[slot] = o.Daemon().ID
 			}
 		}

@@ -223,12 +223,26 @@ func failingMonitors(s *observation.Snapshot) (names []string) {
 func named(s *observation.Snapshot, d daemons.Daemon) string {
 	name := d.Name.String()
 	if d.Name.ID == "" {
-		name = "the OSD of " + d.Slot
+		if name = "the OSD of " + d.Slot; d.Path != "" {
+			name = "the OSD of " + d.Path + " on " + d.Node
+		}
+		if removed, waits := s.Waiting[d.Slot]; waits {
+			return name + " (" + untilGone(s, removed) + ")"
+		}
 	}
 	if why := facts.Why(s, d.Name); why != "" {
 		name += " (" + why + ")"
 	}
 	return name
+}
+
+// untilGone says what is left of an OSD that was removed from Ceph, and how that is removed: the pod of a node that is down ends by itself only
+// once the node is back. It may still run and use the key and the data of the OSD.
+func untilGone(s *observation.Snapshot, removed ceph.Daemon) string {
+	if pod := s.Pods[removed]; pod != nil {
+		return fmt.Sprintf("it waits until the pod %s of the removed %s is gone: if its node is down for good, delete the pod with --force", pod.Name, removed)
+	}
+	return fmt.Sprintf("it waits until the Deployment of the removed %s is gone", removed)
 }
 
 // few lists at most three names, and how many more there are.

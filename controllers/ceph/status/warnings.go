@@ -42,6 +42,10 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 		lost = append(lost, l.Remedy(c, s))
 	}
 	for _, d := range s.Unused {
+		if facts.Reuse(c, s, d.Slot) && s.Left(d.Name) {
+			unused = append(unused, fmt.Sprintf("%s was removed from Ceph, and another OSD is made in %s: %s", d.Name, render.Storage(c, s.Record, d, d.Node), untilGone(s, d.Name)))
+			continue
+		}
 		unused = append(unused, fmt.Sprintf("%s was removed from Ceph: %s is not used. To make another OSD there, empty it, and approve that with %s",
 			d.Name, render.Storage(c, s.Record, d, d.Node), facts.ReuseCommand(c, s, d.Slot)))
 	}
