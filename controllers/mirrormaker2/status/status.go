@@ -185,11 +185,9 @@ func offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name st
 		failure := v.Failures[entry]
 		if failure == "" {
 			failure = "no answer of Connect"
-			for _, c := range m.Status.Conditions { // of the process that received it
-				if p := request.Failed(record.Operation, name, ""); c.Type == lifecycle.Warning && c.Reason == string(p.Reason) && strings.Contains(c.Message, name) {
-					add(&transitions.Problem{Reason: p.Reason, Message: c.Message})
-					return
-				}
+			if earlier := earlierFailure(m, record.Operation, name); earlier != nil {
+				add(earlier)
+				return
 			}
 		}
 		add(request.Failed(record.Operation, name, failure))
@@ -209,6 +207,23 @@ func offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name st
 			add(request.Unanswered(record.Operation, name, err))
 		}
 	}
+}
+
+// earlierFailure returns the warning about a connector that the process showed which received Connect's answer; nil if there is none. The
+// condition also contains the warnings of other connectors.
+func earlierFailure(m *kafkav1beta2.KafkaMirrorMaker2, operation connectoroffsets.Operation, name string) *transitions.Problem {
+	const between = "; Failed to "
+	p := request.Failed(operation, name, "")
+	begin, _, _ := strings.Cut(p.Message, `"`)
+	for _, c := range m.Status.Conditions {
+		at := strings.Index(c.Message, begin+`"`)
+		if c.Type != lifecycle.Warning || c.Reason != string(p.Reason) || at < 0 {
+			continue
+		}
+		message, _, _ := strings.Cut(c.Message[at:], between)
+		return &transitions.Problem{Reason: p.Reason, Message: message}
+	}
+	return nil
 }
 
 // failedAction returns why the last action of the lifecycle failed, such as the API server's refusal of a ConfigMap; empty if it did not.
