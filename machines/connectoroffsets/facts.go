@@ -71,6 +71,8 @@ type Worker struct {
 	Quiet bool
 	// Silent is true if it has not answered for so long that it must be restarted.
 	Silent bool
+	// Sparse is true if it answers, but so rarely that its answers do not show that it was not frozen in between.
+	Sparse bool
 }
 
 // Accounted reports whether the process cannot commit offsets of the connector any more.
@@ -99,8 +101,10 @@ type Offsets struct {
 	TooLarge *transitions.Problem
 	Match    Match
 	// Steady is true if two readings, one flush interval apart, were equal, and every worker that has not ended answered before the
-	// later one.
+	// later one. A worker that is fenced and whose pod is gone need not.
 	Steady bool
+	// Unanswered is the name of the first worker that has not answered as Steady requires; empty if all have.
+	Unanswered string
 }
 
 // AnswerState is the progress of a write.

@@ -102,6 +102,9 @@ var (
 	stopped    = connector("stopped", "Connect reports the connector as STOPPED without tasks", "the connector to be stopped, without tasks", func(c *Connector, _ Data) (bool, string) { return c.Stopped, "it is not stopped, or tasks are left" })
 	accounted  = connector("accounted", "no worker process can commit old offsets any more", "every worker process to have answered, to have ended, or to be fenced", func(c *Connector, _ Data) (bool, string) {
 		if w := c.first(func(w Worker) bool { return !w.Accounted() }); w != nil {
+			if w.Sparse {
+				return false, w.Name + " may still commit old offsets: its answers are too far apart, since it is slow or too many connectors are changed at once: change the offsets of fewer connectors"
+			}
 			return false, w.Name + " may still commit old offsets: it has not answered, or not for long enough"
 		}
 		return true, ""
@@ -143,6 +146,9 @@ func offsets(name, doc, expected string, condition func(o *Offsets) transitions.
 // reads returns a guard that says yes if two readings were equal and match.
 func reads(name string, match Match, expected string) guard {
 	return offsets(name, "two readings one flush interval apart show "+expected, expected+" at two readings", func(o *Offsets) transitions.Verdict {
+		if o.Unanswered != "" {
+			return transitions.Deny("the worker " + o.Unanswered + " has not answered since the change")
+		}
 		return transitions.If(o.Steady && o.Match == match, "the offsets are others, or were read only once")
 	})
 }

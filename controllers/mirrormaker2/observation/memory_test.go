@@ -73,6 +73,40 @@ func TestWatchQuiet(t *testing.T) {
 	}
 }
 
+// TestWorkerSilent checks when a process must be restarted, and when its answers are only too far apart.
+func TestWorkerSilent(t *testing.T) {
+	const most = 30 * time.Second
+	for name, c := range map[string]struct {
+		answers      []int
+		failed       bool
+		want, sparse bool
+	}{
+		"it failed to answer":                          {failed: true, want: true},
+		"it answered long ago, and failed since":       {answers: []int{0}, failed: true, want: true},
+		"its question waits for others":                {},
+		"it answered long ago, and its question waits": {answers: []int{0}},
+		"it failed a short time ago":                   {answers: []int{0, 25, 50, 75, 100}, failed: true},
+		"its answers are far apart":                    {answers: []int{0, 35, 70}, sparse: true},
+		"its answers were far apart":                   {answers: []int{0, 35, 40}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWatch()
+			w.saw(true, noon)
+			one := w.of("0.a", noon)
+			for _, second := range c.answers {
+				w.sawWorker(one, 0, noon.Add(time.Duration(second)*time.Second), most)
+			}
+			one.failed = c.failed
+			if got := one.silent(noon.Add(2*time.Minute), 2*time.Minute); got != c.want {
+				t.Errorf("silent: %v, want %v", got, c.want)
+			}
+			if one.sparse != c.sparse {
+				t.Errorf("sparse: %v, want %v", one.sparse, c.sparse)
+			}
+		})
+	}
+}
+
 // TestCollectorLost checks when a process whose pod is gone counts as ended.
 func TestCollectorLost(t *testing.T) {
 	ready := func(status corev1.ConditionStatus, since time.Duration, taints ...corev1.Taint) *corev1.Node {

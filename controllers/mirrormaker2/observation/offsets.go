@@ -128,6 +128,11 @@ func (c *Collector) offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, w *w
 	return out
 }
 
+// present reports whether the pod of the process exists.
+func (v *Snapshot) present(p Process) bool {
+	return slices.ContainsFunc(v.Pods, func(pod *corev1.Pod) bool { return string(pod.UID) == p.PodUID })
+}
+
 func newWatch() *watch { return &watch{} }
 
 // connectorFact judges what Connect reports of the connector and of the processes.
@@ -158,7 +163,7 @@ func (w *watching) workers(v *Snapshot, seen *watch, now time.Time) []connectoro
 	out := make([]connectoroffsets.Worker, 0, len(w.processes))
 	for i, p := range w.processes {
 		one, t := seen.of(p.ID(), now), &w.tasks[i]
-		present := slices.ContainsFunc(v.Pods, func(pod *corev1.Pod) bool { return string(pod.UID) == p.PodUID })
+		present := v.present(p)
 		switch {
 		case t.Err != nil:
 			one.failed = true
@@ -166,7 +171,7 @@ func (w *watching) workers(v *Snapshot, seen *watch, now time.Time) []connectoro
 			seen.sawWorker(one, t.Answer.Tasks, t.At, max(longest, w.maxAge))
 		}
 		out = append(out, connectoroffsets.Worker{
-			ID: p.ID(), Name: p.Pod, ExactlyOnce: p.ExactlyOnce, Quiet: seen.quiet(one, longest), Silent: present && one.silent(now, v.Limits.silence),
+			ID: p.ID(), Name: p.Pod, ExactlyOnce: p.ExactlyOnce, Quiet: seen.quiet(one, longest), Silent: present && one.silent(now, v.Limits.silence), Sparse: present && one.sparse,
 		})
 	}
 	slices.SortFunc(out, func(a, b connectoroffsets.Worker) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
@@ -208,12 +213,21 @@ func (w *watching) offsetsFact(v *Snapshot, seen *watch, since time.Time, j *jud
 	if since.After(from) {
 		from = since
 	}
-	out.Steady = !seen.last.Before(from.Add(v.Rendered.Flush()))
+	out.Unanswered = w.unanswered(v, seen, from)
+	out.Steady = out.Unanswered == "" && !seen.last.Before(from.Add(v.Rendered.Flush()))
+	return transitions.Known(out, w.offsets.At)
+}
+
+// unanswered returns the pod of the first process that has not answered since a time; empty if all have. A process that Connect fences
+// cannot commit offsets after the change, and if its pod is gone nothing answers for it.
+func (w *watching) unanswered(v *Snapshot, seen *watch, since time.Time) string {
 	for _, p := range w.processes {
 		one := seen.workers[p.ID()]
-		out.Steady = out.Steady && one != nil && !one.answered.Before(from)
+		if (one == nil || one.answered.Before(since)) && (!p.ExactlyOnce || v.present(p)) {
+			return p.Pod
+		}
 	}
-	return transitions.Known(out, w.offsets.At)
+	return ""
 }
 
 // match compares the offsets with what is requested, and with what they were before.

@@ -87,7 +87,7 @@ func (w *watch) appendCanonical(dst []byte, now time.Time) []byte {
 	for _, process := range slices.Sorted(maps.Keys(w.workers)) {
 		one := w.workers[process]
 		dst = append(append(dst, process...), aged(one.quiet, now), aged(one.asked, now), aged(one.answered, now), polls(one.ran-one.pause))
-		dst = strconv.AppendBool(dst, one.failed)
+		dst = strconv.AppendBool(strconv.AppendBool(dst, one.failed), one.sparse)
 	}
 	return dst
 }

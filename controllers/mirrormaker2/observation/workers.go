@@ -11,6 +11,8 @@ type worker struct {
 	ran, pause time.Duration
 	// failed means that it has failed to answer since it last answered.
 	failed bool
+	// sparse means that its last two answers were too far apart to be connected, although it did not fail in between.
+	sparse bool
 }
 
 // of returns what the answers of one process showed. It is asked from now on at the latest.
@@ -35,12 +37,14 @@ func (w *watch) sawWorker(one *worker, tasks int, at time.Time, most time.Durati
 		one.disquiet()
 	case one.quiet.IsZero():
 		one.quiet = at
-	case !failed && passed <= most:
-		one.ran, one.pause = one.ran+passed, max(one.pause, passed)
+	case !failed && passed > most:
+		one.sparse = true
+	case !failed && passed > 0:
+		one.ran, one.pause, one.sparse = one.ran+passed, max(one.pause, passed), false
 	}
 }
 
-func (one *worker) disquiet() { one.quiet, one.ran, one.pause = time.Time{}, 0, 0 }
+func (one *worker) disquiet() { one.quiet, one.ran, one.pause, one.sparse = time.Time{}, 0, 0, false }
 
 // quiet reports whether the process has had the time to commit its last offsets since it had no tasks, and the offsets stayed equal. Time
 // in which it may have been frozen does not count: it would commit after it continues.
@@ -55,8 +59,12 @@ func (w *watch) quiet(one *worker, longest time.Duration) bool {
 	return !w.last.Before(from.Add(longest))
 }
 
-// silent reports whether the process has not answered for so long that it must be restarted.
+// silent reports whether the process has not answered for so long that it must be restarted. A process to which the last question is still
+// under way, or waits for others, has not failed to answer.
 func (one *worker) silent(now time.Time, most time.Duration) bool {
+	if !one.failed {
+		return false
+	}
 	from := one.asked
 	if one.answered.After(from) {
 		from = one.answered
