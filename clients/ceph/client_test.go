@@ -224,6 +224,32 @@ func FuzzClient(f *testing.F) {
 	})
 }
 
+// TestClientReadsLaggyMetadataServers reads the answers about a metadata server that was killed: without a standby it keeps its rank and its state.
+func TestClientReadsLaggyMetadataServers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		since string
+		want  bool
+	}{
+		"it is heard from":  {"", false},
+		"it was killed, 14": {`"laggy_since": "2026-11-26 20:00:00.000000", `, true},
+		"it was killed, 16": {`"laggy_since": "2026-11-26T20:00:00.000000+0000", `, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := `{"epoch": 9, "standbys": [], "filesystems": [{"id": 1, "mdsmap": {"fs_name": "myfs", "flags": 18, "max_mds": 1, "in": [0], "up": {"mds_0": 4192},
+				"failed": [], "damaged": [], "stopped": [], "standby_count_wanted": 1, "info": {"gid_4192": {"gid": 4192, "name": "myfs-a", "rank": 0, "incarnation": 4,
+				"state": "up:active", "state_seq": 2, "join_fscid": -1, ` + tc.since + `"export_targets": [], "features": 4540138314316775423, "flags": 0}}}}]}`
+			got, err := ceph.Client{Runner: &fixed{result: ceph.Result{Stdout: []byte(text)}}}.Filesystems(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := []ceph.MDS{{Name: "myfs-a", State: ceph.MDSActive, JoinsID: -1, Laggy: tc.want}}
+			if diff := cmp.Diff(want, got.Filesystems[0].MDS); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
 // TestClientReadsFlags reads the flags of OSDs, and of what they are in.
 func TestClientReadsFlags(t *testing.T) {
 	dump := func(flags, state, groups string) string {

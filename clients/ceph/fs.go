@@ -43,6 +43,8 @@ type MDS struct {
 	State string
 	// JoinsID is the ID of the filesystem that it joins first, -1 for any.
 	JoinsID int
+	// Laggy means that the monitors do not hear from it. Without another one that could take over, they leave it its rank and its state.
+	Laggy bool
 }
 
 // The states of a metadata server in its role.
@@ -81,13 +83,15 @@ type mdsAnswer struct {
 	Rank  *int   `json:"rank"`
 	State string `json:"state"`
 	Joins *int   `json:"join_fscid"`
+	// Laggy is absent unless the monitors do not hear from it.
+	Laggy string `json:"laggy_since"`
 }
 
 func (a mdsAnswer) read() (MDS, error) {
 	if a.Name == "" || a.Rank == nil || a.State == "" {
 		return MDS{}, missing("name, rank or state of a metadata server")
 	}
-	m := MDS{Name: a.Name, Rank: *a.Rank, State: a.State, JoinsID: -1}
+	m := MDS{Name: a.Name, Rank: *a.Rank, State: a.State, JoinsID: -1, Laggy: a.Laggy != ""}
 	if a.Joins != nil { // absent in release 14
 		m.JoinsID = *a.Joins
 	}

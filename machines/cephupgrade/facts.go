@@ -232,7 +232,8 @@ func (c *Cluster) unstarted(d *Daemon) bool {
 	return !serving && d.Outdated && !d.Stopped && d.Pod == "" && c.runs(d).Same(d.Launched) && (known || d.Name.Type != ceph.TypeOSD)
 }
 
-// role reports whether the daemon has its role, and whether it leads or follows another one.
+// role reports whether the daemon has its role, and whether it leads or follows another one. A metadata server that the monitors do not hear from
+// may still lead: it has its rank, and does not serve.
 func (c *Cluster) role(d *Daemon) (serving, leading, following bool) {
 	id := d.Name.ID
 	switch d.Name.Type {
@@ -247,7 +248,7 @@ func (c *Cluster) role(d *Daemon) (serving, leading, following bool) {
 		m, listed := c.mds(id)
 		following = listed && m.State == ceph.MDSStandbyReplay
 		leading = listed && m.Rank >= 0 && !following
-		return listed && (m.State == ceph.MDSActive || m.State == ceph.MDSStandby || following), leading, following
+		return listed && !m.Laggy && (m.State == ceph.MDSActive || m.State == ceph.MDSStandby || following), leading, following
 	default:
 		return d.Ready, false, false
 	}

@@ -107,12 +107,12 @@ var prepared = guard{
 	},
 }
 
-// leads reports whether the selected daemon leads.
+// leads reports whether the selected daemon serves and leads: one that does not serve answers nothing about its sessions.
 func (f *Facts) leads(c *Cluster, d Data) bool {
 	one := f.find(d.Step.Daemon)
 	if one == nil {
 		return false
 	}
-	_, leading, _ := c.role(one)
-	return leading
+	serving, leading, _ := c.role(one)
+	return serving && leading
 }

@@ -118,6 +118,8 @@ type Daemon struct {
 	// Rank of a metadata server, -1 for none, and ActiveAt when it serves.
 	Rank     int
 	ActiveAt int64
+	// Laggy means that a metadata server was killed: it keeps its rank until another one takes it over.
+	Laggy bool
 }
 
 type session struct {
@@ -228,6 +230,7 @@ func (c *Cluster) Start(name client.Daemon, version versions.Version, pod string
 		d.Newest = max(d.Newest, version.Major)
 	}
 	d.Version, d.Pod, d.Running, d.Since, d.Rank, d.Out = version, pod, true, c.Now, -1, false
+	d.Laggy = false
 	c.progress()
 	return nil
 }
@@ -263,6 +266,14 @@ func (c *Cluster) Stop(name client.Daemon) {
 	}
 	d.Running, d.Since = false, c.Now
 	c.progress()
+}
+
+// Kill ends the process of a daemon that does not say goodbye: a metadata server keeps its rank, and is laggy, until another one takes over.
+func (c *Cluster) Kill(name client.Daemon) {
+	if d := c.find(name); d != nil && d.Running {
+		d.Laggy = d.Rank >= 0
+		c.Stop(name)
+	}
 }
 
 // Flag sets or removes the flag noout of an OSD, as an admin does.

@@ -20,6 +20,7 @@ var (
 	osd0 = client.Daemon{Type: client.TypeOSD, ID: "0"}
 	mgrA = client.Daemon{Type: client.TypeMgr, ID: "a"}
 	mdsA = client.Daemon{Type: client.TypeMDS, ID: "myfs-a"}
+	mdsB = client.Daemon{Type: client.TypeMDS, ID: "myfs-b"}
 )
 
 func TestClusterHasNoStatisticsAfterATakeover(t *testing.T) {
@@ -85,6 +86,31 @@ func TestClusterWaitsForTheSessionOfAClientThatIsGone(t *testing.T) {
 				t.Errorf("want %s, got %+v", want, got)
 			}
 		})
+	}
+}
+
+// TestClusterKeepsTheRankOfAKilledMetadataServer until another one takes it over, as the monitors do.
+func TestClusterKeepsTheRankOfAKilledMetadataServer(t *testing.T) {
+	c, asks := three("18")
+	shown := func() (all []client.MDS) {
+		c.Advance(c.Now + 60_000)
+		f, err := asks.Filesystems(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.Filesystems[0].MDS
+	}
+	c.Stop(mdsB)
+	c.Kill(mdsA)
+	laggy := []client.MDS{{Name: "myfs-a", State: client.MDSActive, JoinsID: -1, Laggy: true}}
+	if diff := cmp.Diff(laggy, shown()); diff != "" {
+		t.Errorf("without a standby (-want +got):\n%s", diff)
+	}
+	if err := c.Start(mdsB, cephtest.Releases()["18"], "another pod"); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]client.MDS{{Name: "myfs-b", State: client.MDSActive, JoinsID: -1}}, shown()); diff != "" {
+		t.Errorf("with a standby (-want +got):\n%s", diff)
 	}
 }
 

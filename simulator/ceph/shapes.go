@@ -183,6 +183,9 @@ func (c *Cluster) mds(d *Daemon) object {
 	if c.release() >= 16 {
 		o["join_fscid"] = -1
 	}
+	if d.Laggy {
+		o["laggy_since"] = "2026-11-26T20:00:00.000000+0000"
+	}
 	return o
 }
 
@@ -205,7 +208,11 @@ func (c *Cluster) fsDump() any {
 		}
 		info, failed, in := object{}, []int{}, []int{}
 		for rank := range f.MaxMDS {
-			if h := c.holder(f.Name, rank); h != nil {
+			h := c.holder(f.Name, rank)
+			if h == nil {
+				h = c.laggy(f.Name, rank)
+			}
+			if h != nil {
 				info[fmt.Sprintf("gid_%d", c.gid(h))] = c.mds(h)
 				in = append(in, rank)
 			} else {

@@ -132,6 +132,9 @@ func (c *Cluster) mdss() {
 				continue
 			}
 			if d := c.standby(f.Name); d != nil {
+				if dead := c.laggy(f.Name, rank); dead != nil {
+					dead.Laggy = false
+				}
 				d.Rank, d.ActiveAt = rank, c.Now+c.Settings.MDSTakeover
 				if c.orphaned(f.Name) {
 					d.ActiveAt += c.Settings.Reconnect
@@ -139,7 +142,7 @@ func (c *Cluster) mdss() {
 			}
 		}
 		c.of(client.TypeMDS, func(d *Daemon) {
-			if d.Filesystem == f.Name && (d.Rank >= f.MaxMDS || !d.Running) {
+			if d.Filesystem == f.Name && (d.Rank >= f.MaxMDS || !d.Running && !d.Laggy) {
 				d.Rank = -1
 			}
 		})
@@ -153,6 +156,16 @@ func (c *Cluster) holder(filesystem string, rank int) (holder *Daemon) {
 		}
 	})
 	return holder
+}
+
+// laggy returns the metadata server that was killed with the rank.
+func (c *Cluster) laggy(filesystem string, rank int) (dead *Daemon) {
+	c.of(client.TypeMDS, func(d *Daemon) {
+		if d.Filesystem == filesystem && d.Rank == rank && d.Laggy {
+			dead = d
+		}
+	})
+	return dead
 }
 
 func (c *Cluster) standby(filesystem string) (found *Daemon) {

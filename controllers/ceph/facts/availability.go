@@ -84,7 +84,7 @@ func Serves(m *cephupgrade.Cluster, d ceph.Daemon) bool {
 			all = append(all, m.Filesystems.Filesystems[i].MDS...)
 		}
 		return slices.ContainsFunc(all, func(one ceph.MDS) bool {
-			return one.Name == d.ID && (one.State == ceph.MDSActive || one.State == ceph.MDSStandby || one.State == ceph.MDSStandbyReplay)
+			return one.Name == d.ID && !one.Laggy && (one.State == ceph.MDSActive || one.State == ceph.MDSStandby || one.State == ceph.MDSStandbyReplay)
 		})
 	case ceph.TypeRGW:
 	}
