@@ -1,11 +1,16 @@
 package ceph_test
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/cephtest"
@@ -78,4 +83,31 @@ func TestKindShowsWhyALaunchIsNotCorrected(t *testing.T) {
 	}
 	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
 	r.until("the cluster", 10*time.Minute, r.settled("18"))
+}
+
+// TestKindCorrectsALaunchWithoutDeployments launches with an image whose Deployments the API server refuses, also that of the tools. Nothing runs
+// on it, and the spec can name another one.
+//
+//test:norace
+func TestKindCorrectsALaunchWithoutDeployments(t *testing.T) {
+	c := cluster("ceph:broken")
+	r := newRig(t, c)
+	r.world.Images["ceph:broken"] = cephtest.Releases()["16"]
+	base := r.client
+	r.client = interceptor.NewClient(base.(client.WithWatch), interceptor.Funcs{
+		Create: func(ctx context.Context, c client.WithWatch, o client.Object, opts ...client.CreateOption) error {
+			if d, is := o.(*appsv1.Deployment); is && strings.HasPrefix(d.Spec.Template.Spec.Containers[0].Image, "ceph:broken@") {
+				return errors.New("the registry is not permitted")
+			}
+			return c.Create(ctx, o, opts...)
+		},
+	})
+	r.exec = (&tools{r: r}).exec
+	r.restart()
+	r.until("the reason", time.Minute, func() bool { return strings.Contains(r.message(lifecycle.Ready), "the registry is not permitted") })
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:16" })
+	r.until("the cluster", 10*time.Minute, r.settled("16"))
+	if got := r.record().Daemons["mon.a"].Image; got != "ceph:16" {
+		t.Errorf("the image of mon.a is recorded as %s", got)
+	}
 }

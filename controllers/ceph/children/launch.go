@@ -61,7 +61,7 @@ func (t *scope) config(ctx context.Context) error {
 }
 
 // tools applies the Deployment in whose pod commands are run. It has the oldest image of the monitors: the command of a newer one may ask
-// for what they do not know, and a monitor of a newer release answers older commands.
+// for what they do not know, and a monitor of a newer release answers older commands. That it cannot be applied keeps nothing else from it.
 func (t *scope) tools(ctx context.Context) error {
 	if !t.Tools {
 		return nil
@@ -78,7 +78,10 @@ func (t *scope) tools(ctx context.Context) error {
 	if oldest.Reference == "" {
 		return nil // before the monitors are launched there is nothing to ask
 	}
-	return t.toolsOf(ctx, oldest)
+	if err := t.toolsOf(ctx, oldest); !t.apart.goesOn(err) {
+		return err
+	}
+	return nil
 }
 
 // toolsOf applies the Deployment with the image of a monitor. Apply keeps what it does not want, such as an entry of a nodeSelector from before:

@@ -68,7 +68,7 @@ func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observatio
 	if !s.Launched() && facts.Launch(c, s).Outcome != decision.Permitted {
 		return nil
 	}
-	for _, step := range []func(context.Context) error{t.identify, t.withdraw, t.clear, t.keys, t.monServices, t.config, t.tools, t.launch, t.relaunch} {
+	for _, step := range []func(context.Context) error{t.identify, t.withdraw, t.clear, t.keys, t.monServices, t.config, t.relaunch, t.tools, t.launch} {
 		if err := step(ctx); errors.Is(err, errRecorded) {
 			return nil // the write requeues the object
 		} else if err != nil {
