@@ -106,7 +106,7 @@ var acceptRequest = &action{
 		if f.pending() {
 			return f.entry(f.Record)
 		}
-		return f.entry(Record{ID: f.Attempt.ID, Operation: f.Request.Operation, Digest: f.Request.Digest, Phase: Accepted})
+		return f.entry(Record{ID: f.Attempt.ID, Operation: f.Request.Operation, Digest: f.Request.Digest, Phase: Accepted, AcceptedAt: f.Now})
 	},
 }
 

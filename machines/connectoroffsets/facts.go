@@ -27,6 +27,9 @@ type Facts struct {
 	Record Record
 	// OthersPending is true until the same request is done on all its other connectors.
 	OthersPending bool
+	// OthersUntil is until when a request that was made together with the recorded one was open on another connector that the request
+	// names: the time of the observation if one is open; zero if there is none.
+	OthersUntil time.Time
 	// Kept is true if the offsets from before the recorded request are in the operator's ConfigMap.
 	Kept bool
 	// Entry is the digest of the connector's entry in the ConfigMap of a list; empty if there is none.

@@ -66,8 +66,12 @@ var (
 	lingering  = is("lingering", "the request is done on all its connectors, and its annotations are still there", "annotations that are to be removed", "there are none", func(f *Facts) bool {
 		return f.shown() && !f.OthersPending
 	})
-	repeats = is("repeats", "the request was set again shortly after it was done", "the request to be removed, and set again if it is meant", "it is not a repetition", func(f *Facts) bool {
-		return f.repetition() && f.Now.Before(f.Record.DoneAt.Add(repeatWithin))
+	repeats = is("repeats", "the request was set again shortly after it was done on all its connectors", "the request to be removed, and set again if it is meant", "it is not a repetition", func(f *Facts) bool {
+		end := f.Record.DoneAt
+		if f.OthersUntil.After(end) {
+			end = f.OthersUntil
+		}
+		return f.repetition() && f.Now.Before(end.Add(repeatWithin))
 	})
 	carriedOut = is("carried-out", "the request is done on this connector, and its annotations are still there", "a request that is done", "it is not done", (*Facts).shown)
 	wanted     = is("wanted", "the recorded request is still requested and can be carried out", "the recorded request", "it was removed or changed", func(f *Facts) bool { return !f.withdrawn() })

@@ -115,6 +115,8 @@ func answer(s co.AnswerState) change {
 
 func kept(f *co.Facts)   { f.Kept = true }
 func rested(f *co.Facts) { f.Rested = true }
+func longAgo(r *co.Record) { r.DoneAt = now.Add(-time.Hour) }
+
 func others(f *co.Facts) { f.OthersPending = true }
 func justNow(r *co.Record) {
 	r.SentAt = now.Add(-time.Second)
@@ -163,6 +165,8 @@ func idle() []row {
 		goes("idle: they are, and the request is invalid now", co.Idle, with(asks(co.Request{Operation: co.Alter, Digest: "d1", Shown: true, Problem: problem}), record(co.Done)), "annotations-left", co.Finishing),
 		stay("idle: the request is done here and not on other connectors", co.Idle, with(shownAlter(), others, record(co.Done))),
 		goes("idle: the same request was set again", co.Idle, with(alter(), record(co.Done)), "repeated", co.Repeated),
+		goes("idle: its annotation was lost, and it is open on another connector", co.Idle, with(alter(), record(co.Done, longAgo), func(f *co.Facts) { f.OthersUntil = now }), "repeated", co.Repeated),
+		goes("idle: it was done on all connectors long ago", co.Idle, with(alter(), record(co.Done, longAgo), func(f *co.Facts) { f.OthersUntil = now.Add(-5 * time.Minute) }), "requested", co.Accepting),
 		goes("idle: the same request was set again and is invalid now", co.Idle, with(invalid(), record(co.Done)), "repeated", co.Repeated),
 
 		goes("idle: a list was requested again", co.Idle, with(list(), listRecord("w1"), func(f *co.Facts) { f.Record.Phase, f.Record.DoneAt = co.Done, now }), "requested", co.Accepting),

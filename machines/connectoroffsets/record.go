@@ -51,6 +51,8 @@ type Record struct {
 	Operation Operation `json:"operation"`
 	Digest    string    `json:"digest,omitempty"`
 	Phase     Phase     `json:"phase"`
+	// AcceptedAt is when it was recorded.
+	AcceptedAt time.Time `json:"acceptedAt,omitzero"`
 	// Sends counts the writes, SentAt is when the last one was sent.
 	Sends  int       `json:"sends,omitempty"`
 	SentAt time.Time `json:"sentAt,omitzero"`
