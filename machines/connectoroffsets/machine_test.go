@@ -113,8 +113,8 @@ func answer(s co.AnswerState) change {
 	return func(f *co.Facts) { f.Answer = co.Answer{State: s, At: now.Add(-time.Second), Text: "connect answered"} }
 }
 
-func kept(f *co.Facts)   { f.Kept = true }
-func rested(f *co.Facts) { f.Rested = true }
+func kept(f *co.Facts)     { f.Kept = true }
+func rested(f *co.Facts)   { f.Rested = true }
 func longAgo(r *co.Record) { r.DoneAt = now.Add(-time.Hour) }
 
 func others(f *co.Facts) { f.OthersPending = true }
