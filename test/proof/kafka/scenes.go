@@ -141,6 +141,10 @@ func volumes() []Scene {
 			stick(s, w, 2, storageLost)
 			w.nodes[2].empty = true
 		}},
+		{Name: "volume lost beside formatting", version: Newer, faults: []explore.Fault{VolumeLost}, prepare: func(s *Subject, w *World) {
+			stick(s, w, 2, storageLost)
+			w.nodes[2].empty, w.nodes[2].format = true, formatAgain
+		}},
 	}
 }
 
