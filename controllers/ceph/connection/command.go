@@ -107,7 +107,7 @@ func Execute(ctx context.Context, c ceph.Client, command Command) error {
 func upgrade(ctx context.Context, c ceph.Client, e *cephupgrade.Effect) error {
 	switch e.Verb {
 	case cephupgrade.Record:
-		return store(ctx, c, keyUpgrade, e.Upgrade)
+		return store(ctx, c, KeyUpgrade, e.Upgrade)
 	case cephupgrade.SetNoOut:
 		if err := store(ctx, c, keyNoOut+e.Daemon.ID, true); err != nil {
 			return err

@@ -250,8 +250,9 @@ func permission(ctx context.Context, c ceph.Client, d ceph.Daemon) (ceph.OKToSto
 
 // Keys of what an upgrade stores in the monitors' key store.
 const (
-	keyPrefix   = "detent/"
-	keyUpgrade  = keyPrefix + "upgrade"
+	keyPrefix = "detent/"
+	// KeyUpgrade is that of the attempt.
+	KeyUpgrade  = keyPrefix + "upgrade"
 	keyNoOut    = keyPrefix + "noout/"
 	keySettings = keyPrefix + "restore/"
 )
@@ -264,7 +265,7 @@ func memory(ctx context.Context, c ceph.Client) (m cephupgrade.Memory, err error
 	}
 	for key, value := range entries {
 		switch {
-		case key == keyUpgrade:
+		case key == KeyUpgrade:
 			err = json.Unmarshal([]byte(value), &m.Upgrade)
 		case strings.HasPrefix(key, keyNoOut):
 			m.NoOut = append(m.NoOut, strings.TrimPrefix(key, keyNoOut))

@@ -43,9 +43,10 @@ spec:
 
 // images of the three releases.
 const (
-	nautilus = "ceph/ceph:v14.2.21"
-	pacific  = "quay.io/ceph/ceph:v16.2.15"
-	reef     = "quay.io/ceph/ceph:v18.2.7"
+	nautilus    = "ceph/ceph:v14.2.21"
+	pacific     = "quay.io/ceph/ceph:v16.2.15"
+	reef        = "quay.io/ceph/ceph:v18.2.7"
+	reefEarlier = "quay.io/ceph/ceph:v18.2.4"
 )
 
 // newKind returns the kind with the built-in table of releases.
@@ -238,6 +239,19 @@ func TestNewOfARealCluster(t *testing.T) {
 	p, _ := planned(t, input)
 	if p.Result != plan.Rests || len(p.Objects[0].Effects) > 0 {
 		t.Errorf("%s with effects %v", p.Result, p.Objects[0].Effects)
+	}
+}
+
+// TestNewOfARemovedPolicy holds as the operator does: what is left of the spec without its policy is no request for an older image.
+func TestNewOfARemovedPolicy(t *testing.T) {
+	_, end := planned(t, edited(t, launched(t, reefEarlier), policy("mon", "mgr", "osd", "rgw", "mds")))
+	p, _ := planned(t, edited(t, end, func(c *cephv1.Cluster) { c.Spec.UpgradePolicy = nil }))
+	if text := p.Text(plan.TextOptions{}); p.Result != plan.Holds || !strings.Contains(text, "PolicyRemoved") {
+		t.Errorf("%s:\n%s", p.Result, text)
+	}
+	p, _ = planned(t, edited(t, launched(t, reef), version(reefEarlier)))
+	if p.Result != plan.Rests || len(p.Objects[0].Effects) == 0 {
+		t.Errorf("an older image that is new to the spec: %s", p.Result)
 	}
 }
 

@@ -2,6 +2,11 @@ package planning
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -9,12 +14,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/connection"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
 	simulated "github.com/detent-dev/detent/simulator/ceph"
 	"github.com/detent-dev/detent/simulator/ceph/pods"
 )
@@ -34,7 +41,9 @@ func (s *simulation) restore(ctx context.Context, resource *cephv1.Cluster, stor
 	if err != nil {
 		return err
 	}
-	c.ceph.Do(func(cluster *simulated.Cluster) { err = found(cluster, resource, r, running) })
+	c.ceph.Do(func(cluster *simulated.Cluster) {
+		err = errors.Join(found(cluster, resource, r, running), remember(cluster, resource, r))
+	})
 	if err != nil {
 		return err
 	}
@@ -42,7 +51,25 @@ func (s *simulation) restore(ctx context.Context, resource *cephv1.Cluster, stor
 		c.ran[d] = true
 	}
 	s.env.Assume(client.ObjectKeyFromObject(resource), "Ceph is healthy, and holds no flags and settings of an upgrade that has begun")
+	s.env.Assume(client.ObjectKeyFromObject(resource), "Ceph requires of its OSDs the release of the oldest one (require_osd_release)")
 	return s.secret(ctx, resource, r)
+}
+
+// remember stores the attempt of the status with the images that the record of the cluster has. The spec has asked for them before, so that an
+// older one among them is no request for a downgrade. A new one is not detected yet.
+func remember(c *simulated.Cluster, resource *cephv1.Cluster, r *record.Record) error {
+	stored := cephupgrade.Upgrade{Named: slices.Sorted(maps.Keys(r.Images))}
+	for _, l := range resource.Status.Lifecycles {
+		if l.Name == observation.LifecycleUpgrade && l.Attempt != nil {
+			stored.Attempt = l.Attempt.ID
+		}
+	}
+	text, err := json.Marshal(stored)
+	if err != nil {
+		return fmt.Errorf("restoring the record of an upgrade: %w", err)
+	}
+	c.Keys[connection.KeyUpgrade] = string(text)
+	return nil
 }
 
 // found adds the daemons to the simulated cluster, and starts those that run.
