@@ -42,6 +42,16 @@ func noUp(c *Cluster, osd ceph.Daemon) string {
 	return keeps("unset-group " + ceph.NoUp + " " + slices.Min(groups))
 }
 
+// noDown is why the replacement of the OSD cannot begin, with the way out; empty if it can. With this flag the map shows the OSD as up while it is
+// away: its placement groups wait for it, and Ceph's permission to stop it says nothing. That of single OSDs raises a code of its own.
+func noDown(c *Cluster, osd ceph.Daemon) string {
+	const flag = "nodown"
+	if osd.Type != ceph.TypeOSD || !slices.Contains(c.OSDs.Flags, flag) {
+		return ""
+	}
+	return fmt.Sprintf("the flag %s shows %s as up while it is replaced, and its placement groups wait for it: remove it with ceph osd unset %s", flag, osd, flag)
+}
+
 // stalling are the flags of a cluster that keep placement groups from getting clean.
 func stalling() []string { return []string{"norecover", "nobackfill", "norebalance"} }
 

@@ -53,6 +53,7 @@ func TestDefinitionFlags(t *testing.T) {
 	const (
 		codes   = "health codes OSD_FLAGS"
 		cluster = "the flag noup keeps osd.0 from coming up again: remove it with ceph osd unset noup"
+		nodown  = "the flag nodown shows osd.0 as up while it is replaced, and its placement groups wait for it: remove it with ceph osd unset nodown"
 		own     = "the flag noup keeps osd.0 from coming up again: remove it with ceph osd unset-group noup osd.0"
 		node    = "the flag noup keeps osd.0 from coming up again: remove it with ceph osd unset-group noup node-1"
 	)
@@ -71,6 +72,9 @@ func TestDefinitionFlags(t *testing.T) {
 		"noout of a host":                    {state: health, event: "healthy", facts: with(old(osd0), groupFlag("node-1", "noout"), raised("OSD_FLAGS")), data: replaces(osd0), want: codes},
 		"noup":                               {state: health, event: "healthy", facts: with(old(osd0), flag(0, "noup"), raised("OSD_FLAGS")), data: replaces(osd0), want: own},
 		"noup of the cluster":                {state: health, event: "healthy", facts: with(old(osd0), clusterFlag("noup"), raised("OSDMAP_FLAGS")), data: replaces(osd0), want: cluster},
+		"nodown of the cluster":              {state: health, event: "healthy", facts: with(old(osd0), clusterFlag("nodown"), raised("OSDMAP_FLAGS")), data: replaces(osd0), want: nodown},
+		"nodown, and a monitor":              {state: health, event: "healthy", facts: with(old(monB), clusterFlag("nodown"), raised("OSDMAP_FLAGS")), data: replaces(monB)},
+		"nodown, set while it is replaced":   {state: back, event: "daemon-back", facts: with(clusterFlag("nodown")), data: replaces(osd0)},
 		"noup of a host":                     {state: health, event: "healthy", facts: with(old(osd0), groupFlag("node-1", "noup"), raised("OSD_FLAGS")), data: replaces(osd0), want: node},
 		"noup of the cluster, and a monitor": {state: health, event: "healthy", facts: with(old(monB), clusterFlag("noup"), raised("OSDMAP_FLAGS")), data: replaces(monB)},
 		"noout of the cluster":               {state: health, event: "healthy", facts: with(old(osd0), clusterFlag("noout"), raised("OSDMAP_FLAGS")), data: replaces(osd0)},

@@ -158,6 +158,9 @@ var healthy = guard{
 		if text := noUp(&c, d.Step.Daemon); text != "" {
 			return transitions.Deny(text)
 		}
+		if text := noDown(&c, d.Step.Daemon); text != "" {
+			return transitions.Deny(text)
+		}
 		if flagged(&c, &m) {
 			gate.Ignored = append(gate.Ignored, "OSD_FLAGS")
 		}
