@@ -10,8 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
+	simulated "github.com/detent-dev/detent/simulator/ceph"
 )
 
 // tooLarge reports whether a pod requests more memory than any node has.
@@ -89,5 +91,44 @@ func TestKindCorrectsAPodThatDoesNotStart(t *testing.T) {
 			}
 			r.clean()
 		})
+	}
+}
+
+// TestKindStartsOSDsThatWereTakenOut corrects the pods of two OSDs that no node takes, and that Ceph has marked out. Neither waits for the other.
+//
+//test:norace
+func TestKindStartsOSDsThatWereTakenOut(t *testing.T) {
+	const key = "storage"
+	away := []cephclient.Daemon{{Type: cephclient.TypeOSD, ID: "2"}, {Type: cephclient.TypeOSD, ID: "3"}}
+	c := cluster("ceph:16")
+	c.Spec.Storage.VolumeClaims[0].Count = 6
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	r.world.Unscheduled = func(p *corev1.Pod) bool {
+		d, _ := render.DaemonOf(p.Labels)
+		return slices.Contains(away, d) && !slices.ContainsFunc(p.Spec.Tolerations, func(t corev1.Toleration) bool { return t.Key == key })
+	}
+	var list corev1.PodList
+	r.must(r.client.List(t.Context(), &list))
+	for i := range list.Items {
+		if d, _ := render.DaemonOf(list.Items[i].Labels); slices.Contains(away, d) {
+			r.must(r.client.Delete(t.Context(), &list.Items[i]))
+		}
+	}
+	for range 30 {
+		r.step()
+	}
+	r.ceph.Do(func(c *simulated.Cluster) {
+		for _, d := range away {
+			r.run(c, "osd", "out", d.ID)
+		}
+	})
+	r.edit(func(c *cephv1.Cluster) {
+		c.Spec.Placement = map[string]cephv1.Placement{"osd": {Tolerations: []corev1.Toleration{{Key: key, Operator: corev1.TolerationOpExists}}}}
+	})
+	r.started()
+	r.until("all OSDs have the other pod", 20*time.Minute, func() bool { return r.settled("16")() && len(r.world.Started) > 5 })
+	if got := r.started(); !slices.Equal(got[:2], []string{"osd.2", "osd.3"}) {
+		t.Errorf("the OSDs that were away are first, got %v", got)
 	}
 }
