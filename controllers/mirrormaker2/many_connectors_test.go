@@ -38,7 +38,7 @@ func TestKindResetsManyConnectors(t *testing.T) {
 		p.settles("created", 600)
 		p.instead = func(r *http.Request) (*http.Response, error, bool) {
 			if strings.HasSuffix(r.URL.Path, "/offsets") {
-				time.Sleep(2 * time.Second)
+				<-time.After(2 * time.Second)
 			}
 			return nil, nil, false
 		}

@@ -22,7 +22,8 @@ func TestKindRepeatsARefusedAutomaticRestart(t *testing.T) {
 		if q.Method != http.MethodPost {
 			return bad(q)
 		}
-		if sent++; sent == 1 {
+		sent++
+		if sent == 1 {
 			return response(http.StatusConflict, `{"error_code":409,"message":"a rebalance is expected"}`)
 		}
 		return nil

@@ -122,19 +122,20 @@ func alone(s *observation.Snapshot, q *ceph.Quorum, lost string) string {
 func (l *Loss) Remedy(c *cephv1.Cluster, s *observation.Snapshot) string {
 	name := l.Daemon.Name
 	storage := render.Storage(c, s.Record, l.Daemon, l.Node)
-	text := fmt.Sprintf("%s has lost its data: nothing is left in %s. ", name, storage)
-	if l.NeverServed {
+	var text string
+	back := "Bring it back with its data; or, if it is gone for good, "
+	switch {
+	case l.NeverServed:
 		text = fmt.Sprintf("%s cannot run: the host %s, on which it was launched, does not exist any more. ", name, l.Node)
-	} else if l.HostGone {
+		back = "Bring it back; or, if it is gone for good, "
+	case l.HostGone:
 		text = fmt.Sprintf("%s cannot run: the host %s does not exist any more, which has its data in %s. ", name, l.Node, storage)
-	} else if l.Daemon.Claims != nil {
+	case l.Daemon.Claims != nil:
 		text = fmt.Sprintf("%s on %s has lost its data: nothing is left in %s. ", name, l.Node, storage)
+	default:
+		text = fmt.Sprintf("%s has lost its data: nothing is left in %s. ", name, storage)
 	}
-	if l.NeverServed {
-		text += "Bring it back; or, if it is gone for good, "
-	} else {
-		text += "Bring it back with its data; or, if it is gone for good, "
-	}
+	text += back
 	if name.Type == ceph.TypeOSD {
 		return text + "remove the OSD with ceph osd purge " + name.ID + " --yes-i-really-mean-it once the placement groups are complete without it: a new OSD takes its place"
 	}
