@@ -14,21 +14,6 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// Format of a drawing.
-type Format string
-
-// The supported formats.
-const (
-	Text    Format = "text"
-	SVG     Format = "svg"
-	Mermaid Format = "mermaid"
-	DOT     Format = "dot"
-	JSON    Format = "json"
-)
-
-// Formats lists the supported formats, the default first.
-func Formats() []Format { return []Format{Text, SVG, Mermaid, DOT, JSON} }
-
 // Request describes the drawing to make.
 type Request struct {
 	// Machines that can be drawn. Required.
@@ -133,23 +118,6 @@ func findObject(ctx context.Context, r Request, stdin io.Reader) (*objectStatus,
 		return nil, err
 	}
 	return objectStatusOf(object)
-}
-
-func render(g graph.Graph, live *graph.Live, r Request) (Drawing, error) {
-	switch r.Format {
-	case Text, "":
-		return Drawing{Content: []byte(graph.Text(g, live, r.Text))}, nil
-	case SVG:
-		return Drawing{Content: []byte(graph.SVG(g, live, r.Theme))}, nil
-	case Mermaid:
-		return Drawing{Content: []byte(graph.Mermaid(g, live))}, nil
-	case DOT:
-		return Drawing{Content: []byte(graph.DOT(g, live))}, nil
-	case JSON:
-		content, err := graph.JSON(g, live)
-		return Drawing{Content: content}, err
-	}
-	return Drawing{}, fmt.Errorf("there is no format %q: there are %s", r.Format, listed(Formats()))
 }
 
 func listed[T ~string](list []T) string {

@@ -110,7 +110,7 @@ func (v *visit) unstarted(c *corev1.Container) corev1.ContainerState {
 // dead shows a container whose process exited: as terminated the first time, as waiting in a back-off after
 // further failures.
 func (v *visit) dead(s *corev1.ContainerStatus, c *corev1.Container) {
-	if v.p.Failures <= 1 {
+	if !v.p.backsOff() {
 		s.State.Terminated = v.terminated(c, v.p.Last)
 		return
 	}

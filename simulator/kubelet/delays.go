@@ -44,6 +44,9 @@ func backOff(failures int32) int64 {
 	return min(int64(backOffFirst)<<min(failures-1, 10), backOffMax)
 }
 
+// backsOff reports whether the restart of a container waits: the first failure after a long run restarts almost at once.
+func (p *Pod) backsOff() bool { return p.Failures > 1 }
+
 // jittered adds jitter to a delay. The jitter depends only on the pod and the step, so that runs are reproducible.
 func (d Delays) jittered(delay int64, p *Pod) int64 {
 	if d.Jitter <= 0 || delay <= 0 {

@@ -81,7 +81,7 @@ func probeOf(pod *corev1.Pod) probing {
 	return probing{threshold: 1}
 }
 
-// exited records a failure and starts a back-off. The first failure after a long run restarts almost at once.
+// exited records a failure and starts a back-off.
 func (v *visit) exited(exit Exit) {
 	p := v.p
 	if exit.At-exit.StartedAt >= backOffForgets {
@@ -89,7 +89,7 @@ func (v *visit) exited(exit Exit) {
 	}
 	p.Failures++
 	p.Last, p.Ready, p.Step = exit, false, Exited
-	if p.Failures == 1 {
+	if !p.backsOff() {
 		v.wait(restartAtOnce)
 		return
 	}

@@ -36,12 +36,6 @@ const (
 	ReasonKeep transitions.Reason = "KeepOffsets"
 )
 
-// RequestName is the name of the ConfigMap of the records, and BeforeName that of the offsets from before.
-func RequestName(resource string) string { return resource + "-offsets-request" }
-
-// BeforeName is the name of the ConfigMap of the offsets from before.
-func BeforeName(resource string) string { return resource + "-offsets-before" }
-
 // Key is the key of the record of a connector.
 func Key(connector string) string { return strings.TrimSuffix(connect.EntryName(connector), ".json") }
 
