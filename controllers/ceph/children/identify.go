@@ -11,6 +11,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/keys"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 )
@@ -29,6 +30,7 @@ func (t *scope) identify(ctx context.Context) error {
 	t.detected(next)
 	t.served(next)
 	t.located(next)
+	t.rooted(next)
 	t.remake(next)
 	t.filesystems(next)
 	return t.store(ctx, next)
@@ -93,7 +95,8 @@ func (t *scope) place(ctx context.Context, next *record.Record) error {
 			if chosen == "" {
 				return noHost(d.Name, hosts)
 			}
-			one.Node, one.Format, one.Directory = chosen, record.FormatAllowed, render.MonDirectory(t.cluster)
+			one.Node, one.Format = chosen, record.FormatAllowed
+			one.Directory, one.DataDir = render.MonDirectory(t.cluster), t.cluster.Spec.DataDirHostPath
 			if moves[d.Name] {
 				one.Remade++
 			}
@@ -194,6 +197,21 @@ func (t *scope) located(next *record.Record) {
 		}
 		if facts.Serves(&m, d.Name) && slices.ContainsFunc(m.Metadata, func(r ceph.Metadata) bool { return r.Daemon == d.Name && r.Pod == pod.Name }) {
 			one.CrushHost = pod.Spec.NodeName
+			next.Daemons[d.Name.String()] = one
+		}
+	}
+}
+
+// rooted completes the directories of monitors that an earlier release placed, by their ready pods: a monitor is not ready without its data,
+// which the spec of a Cluster that was created again may declare elsewhere.
+func (t *scope) rooted(next *record.Record) {
+	for _, d := range t.declaredOf(ceph.TypeMon) {
+		one, recorded := next.Daemons[d.Name.String()]
+		pod := t.snapshot.Pods[d.Name]
+		if !recorded || one.DataDir != "" || one.Format != record.FormatDone || pod == nil || !observation.Ready(pod) {
+			continue
+		}
+		if one.DataDir = render.DataDir(t.cluster, &one, d.Name, pod); one.DataDir != "" {
 			next.Daemons[d.Name.String()] = one
 		}
 	}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -64,11 +65,27 @@ func MonDirectory(c *cephv1.Cluster) string { return c.Namespace + "_" + c.Name 
 
 // monDirectory is the directory of a monitor on its host.
 func monDirectory(c *cephv1.Cluster, r *record.Record, mon ceph.Daemon) string {
-	parent := c.Namespace + "-" + c.Name
-	if own := r.Daemons[mon.String()].Directory; own != "" {
-		parent = own
+	one := r.Daemons[mon.String()]
+	return path.Join(cmp.Or(one.DataDir, c.Spec.DataDirHostPath), below(c, &one), "mon-"+mon.ID)
+}
+
+// below is the parent directory of a monitor's directory.
+func below(c *cephv1.Cluster, one *record.Daemon) string {
+	return cmp.Or(one.Directory, c.Namespace+"-"+c.Name)
+}
+
+// DataDir returns the directory of the spec with which the pod of a monitor was made; empty if it is not known.
+func DataDir(c *cephv1.Cluster, one *record.Daemon, mon ceph.Daemon, pod *corev1.Pod) string {
+	for i := range pod.Spec.Volumes {
+		v := &pod.Spec.Volumes[i]
+		if v.Name != volumeData || v.HostPath == nil {
+			continue
+		}
+		if dir, found := strings.CutSuffix(v.HostPath.Path, path.Join("/", below(c, one), "mon-"+mon.ID)); found {
+			return cmp.Or(dir, "/")
+		}
 	}
-	return path.Join(c.Spec.DataDirHostPath, parent, "mon-"+mon.ID)
+	return ""
 }
 
 // Storage returns where the data of a monitor or an OSD is, in words.

@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -35,6 +36,9 @@ const OutageEntry = "OutageEntryWithoutEffect"
 // OptionIgnored is the reason of the Warning about options in spec.cephConfig that have no effect.
 const OptionIgnored = "OptionWithoutEffect"
 
+// DataDirElsewhere is the reason of the Warning about a spec.dataDirHostPath that is not where the monitors keep their data.
+const DataDirElsewhere = "DataDirElsewhere"
+
 // warnings are the conditions about what is unusual and stops nothing, one for each reason.
 func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	var lost, unused []string
@@ -54,6 +58,7 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	out = warn(out, ImageSetByHand, byHand(c, s))
 	out = warn(out, OutageEntry, withoutEffect(c, s))
 	out = warn(out, OptionIgnored, ignored(c))
+	out = warn(out, DataDirElsewhere, elsewhere(c, s))
 	return append(out, unusual(c, s)...)
 }
 
@@ -75,6 +80,16 @@ func withoutEffect(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) 
 		if entry := string(t); !slices.Contains(decision.Outages(), t) {
 			entry = strings.ToValidUTF8(entry[:min(len(entry), maxEntry)], "")
 			texts = append(texts, fmt.Sprintf("the entry %q of the annotation %s has no effect: set mon, mgr or mds, whose outage can be accepted", entry, facts.AcceptOutage))
+		}
+	}
+	return texts
+}
+
+// elsewhere names the monitors that were placed with another spec.dataDirHostPath, as by a Cluster that was deleted.
+func elsewhere(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
+	for _, name := range s.Record.Of(ceph.TypeMon) {
+		if dir := s.Record.Daemons[name.String()].DataDir; dir != "" && path.Clean(dir) != path.Clean(c.Spec.DataDirHostPath) {
+			texts = append(texts, fmt.Sprintf("%s keeps its data below %s, where it was made, and spec.dataDirHostPath is %s: only new monitors are made there", name, dir, c.Spec.DataDirHostPath))
 		}
 	}
 	return texts
