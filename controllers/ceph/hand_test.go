@@ -2,6 +2,7 @@ package ceph_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
@@ -132,6 +134,33 @@ func TestKindCorrectsAnImageSetByHand(t *testing.T) {
 				t.Errorf("the warning stays: %s", warning)
 			}
 			r.clean()
+		})
+	}
+}
+
+// TestKindCorrectsAnImageBesideOneThatIsMissing replaces a monitor that does not start, although the Deployment of a manager cannot be created or
+// an administrator stopped it: it takes nothing away.
+func TestKindCorrectsAnImageBesideOneThatIsMissing(t *testing.T) {
+	for name, missing := range map[string]func(r *rig){
+		"refused": func(r *rig) {
+			r.deny("rook-ceph-mgr-b")
+			r.must(r.client.Delete(r.t.Context(), &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "rook-ceph", Name: "rook-ceph-mgr-b"}}))
+		},
+		"stopped": func(r *rig) { r.scale("rook-ceph-mgr-b", 0) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.world.Images["ceph:other"] = r.world.Images["ceph:16"]
+			r.setByHand("rook-ceph-mon-c", "ceph:typo")
+			r.step()
+			r.resume()
+			missing(r)
+			r.until("the remedy", 2*time.Minute, func() bool { return r.warning("ImageSetByHand") != "" })
+			if started := r.started(); len(started) > 0 {
+				t.Errorf("started: %v", started)
+			}
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:other" })
+			r.until("the correction", 5*time.Minute, func() bool { return slices.Contains(r.started(), "mon.c") })
 		})
 	}
 }

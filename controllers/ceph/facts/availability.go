@@ -24,7 +24,8 @@ func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availabi
 			continue
 		}
 		// A container that keeps failing is no restart that ends by itself: it must not block the repair of others that do not serve either.
-		m := lifecycle.Member{Name: d.Name.String(), Running: d.Pod != "" || d.Trouble != "", Ready: d.Ready, Serving: serving(s, &d)}
+		// Nor is one that an administrator stopped.
+		m := lifecycle.Member{Name: d.Name.String(), Running: d.Pod != "" || d.Trouble != "", Lost: d.Stopped, Ready: d.Ready, Serving: serving(s, &d)}
 		m.InSync = m.Serving == transitions.Yes
 		if pod := s.Pods[d.Name]; pod != nil {
 			m.Instance = string(pod.UID)
@@ -34,7 +35,7 @@ func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availabi
 	for _, d := range s.Declared {
 		// Its Deployment was lost, and may be impossible to create: a member that is missing here would count as available.
 		if s.Record.Daemons[d.Name.String()].Reference != "" && s.Deployments[d.Name] == nil {
-			out.Members = append(out.Members, lifecycle.Member{Name: d.Name.String(), Serving: transitions.No})
+			out.Members = append(out.Members, lifecycle.Member{Name: d.Name.String(), Lost: true, Serving: transitions.No})
 		}
 	}
 	return out
