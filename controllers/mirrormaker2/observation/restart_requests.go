@@ -1,11 +1,13 @@
 package observation
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -53,7 +55,26 @@ func restarts(annotations map[string]string, declared map[string]render.Connecto
 		}
 		out[name] = Restart{Annotation: RestartConnector, Value: value, Tasks: has("includeTasks"), OnlyFailed: has("onlyFailed")}
 	}
+	if problem == nil {
+		problem = postponed(out, declared)
+	}
 	return out, problem
+}
+
+// postponed names a connector whose restart is requested and that is to be stopped: it would be restarted when it runs again, perhaps weeks
+// later.
+func postponed(requested map[string]Restart, declared map[string]render.Connector) *transitions.Problem {
+	for _, name := range slices.Sorted(maps.Keys(requested)) {
+		if c := declared[name]; c.Spec.Desired() == kafkav1beta2.ConnectorStopped {
+			r := requested[name]
+			reason := ReasonRestart
+			if r.Annotation == RestartTask {
+				reason = ReasonRestartTask
+			}
+			return transitions.Problemf(reason, "the connector %s is stopped by its state in the spec: it is restarted once it is to run again; remove the annotation %s if it is not to be", name, r.Annotation)
+		}
+	}
+	return nil
 }
 
 func cutLast(value string) (before, after string, found bool) {
