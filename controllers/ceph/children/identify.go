@@ -30,7 +30,7 @@ func (t *scope) identify(ctx context.Context) error {
 	t.detected(next)
 	t.served(next)
 	t.located(next)
-	t.rooted(next)
+	t.dataDirs(next)
 	t.remake(next)
 	t.filesystems(next)
 	return t.store(ctx, next)
@@ -202,9 +202,9 @@ func (t *scope) located(next *record.Record) {
 	}
 }
 
-// rooted completes the directories of monitors that an earlier release placed, by their ready pods: a monitor is not ready without its data,
+// dataDirs completes the directories of monitors that an earlier release placed, by their ready pods: a monitor is not ready without its data,
 // which the spec of a Cluster that was created again may declare elsewhere.
-func (t *scope) rooted(next *record.Record) {
+func (t *scope) dataDirs(next *record.Record) {
 	for _, d := range t.declaredOf(ceph.TypeMon) {
 		one, recorded := next.Daemons[d.Name.String()]
 		pod := t.snapshot.Pods[d.Name]
