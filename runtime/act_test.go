@@ -317,10 +317,10 @@ func TestReconcilerNamesAPanicOfTheKindAndDelaysNoOtherLifecycle(t *testing.T) {
 			k.Apply = func(context.Context, *api.Turnstile, turnstile.Snapshot, lifecycle.Writer) error {
 				return panicky("no paper")
 			}
-		}, "Warning ChildrenFailed: applying children: applying panicked: no paper"},
+		}, "Warning True ChildrenFailed: applying children: applying panicked: no paper"},
 		"project": {func(k *kind) {
 			k.Project = func(*api.Turnstile, turnstile.Snapshot, lifecycle.ProjectRequest) []metav1.Condition { panic("no ink") }
-		}, "Warning Defect: projecting panicked: no ink"},
+		}, "Ready False Defect: projecting panicked: no ink"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t)
@@ -339,7 +339,7 @@ func TestReconcilerNamesAPanicOfTheKindAndDelaysNoOtherLifecycle(t *testing.T) {
 				shown = append(shown, w.Guard+": "+w.Observed)
 			}
 			for _, w := range r.gate().Status.Conditions {
-				shown = append(shown, w.Type+" "+w.Reason+": "+w.Message)
+				shown = append(shown, fmt.Sprintf("%s %s %s: %s", w.Type, w.Status, w.Reason, w.Message))
 			}
 			if !slices.Contains(shown, c.want) {
 				t.Errorf("%q is not among %q", c.want, shown)

@@ -150,6 +150,10 @@ func (s *lifecycleState) undecided() bool {
 // deadline.
 const OutcomeUnknown = "OutcomeUnknown"
 
+// Defect is the reason of Ready while a machine is defective or the kind's status cannot be computed. In the first case it is the reason of
+// Stalled as well, in the second that of a Warning.
+const Defect = "Defect"
+
 // InstancesNotManaged is the reason of Stalled while an object declares too many instances of a lifecycle, or some with names that are not
 // valid. Those that are valid are reconciled, up to the limit.
 const InstancesNotManaged = "InstancesNotManaged"
@@ -168,7 +172,7 @@ func (s *lifecycleState) reason() string {
 	case isUnmanaged(s.defect):
 		return InstancesNotManaged
 	case s.defect != nil:
-		return "Defect"
+		return Defect
 	case s.tooFrequent:
 		return TransitionsTooFrequent
 	case s.entry == nil:

@@ -20,8 +20,8 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
-// project calls the kind's Project, which sets the kind's status fields and returns its conditions. A panic there becomes a
-// Warning.
+// project calls the kind's Project, which sets the kind's status fields and returns its conditions. After a panic there the object is not
+// Ready: what the kind would have said about that is not known.
 func (p *reconcileScope[O, S, E]) project(ctx context.Context, next O, snapshot S) (own []metav1.Condition) {
 	if p.kind.Project == nil {
 		return nil
@@ -32,7 +32,10 @@ func (p *reconcileScope[O, S, E]) project(ctx context.Context, next O, snapshot 
 	})
 	if err != nil {
 		p.metrics.defect(p.kind.Name)
-		return []metav1.Condition{{Type: Warning, Status: metav1.ConditionTrue, Reason: "Defect", Message: err.Error()}}
+		return []metav1.Condition{
+			{Type: Ready, Status: metav1.ConditionFalse, Reason: Defect, Message: err.Error()},
+			{Type: Warning, Status: metav1.ConditionTrue, Reason: Defect, Message: err.Error()},
+		}
 	}
 	return own
 }

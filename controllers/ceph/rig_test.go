@@ -37,6 +37,7 @@ import (
 	simulated "github.com/detent-dev/detent/simulator/ceph"
 	"github.com/detent-dev/detent/simulator/ceph/pods"
 	"github.com/detent-dev/detent/simulator/store"
+	"github.com/detent-dev/detent/test/lab"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -206,6 +207,7 @@ func (r *rig) step() {
 		before := r.get().ResourceVersion
 		_, err := r.reconciler.Reconcile(ctx, reconcile.Request{NamespacedName: r.key()})
 		r.must(err)
+		r.must(lab.Defect(r.get()))
 		if r.get().ResourceVersion == before {
 			break
 		}

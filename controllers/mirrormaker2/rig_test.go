@@ -30,6 +30,7 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/simulator/connect"
 	"github.com/detent-dev/detent/simulator/store"
+	"github.com/detent-dev/detent/test/lab"
 )
 
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -196,6 +197,7 @@ func (r *rig) stride(by time.Duration) {
 	r.must(err)
 	_, err = r.run[1].Reconcile(ctx, reconcile.Request{NamespacedName: client.ObjectKey{Namespace: "default", Name: "my-mm2-mirrormaker2"}})
 	r.must(err)
+	r.must(lab.Defect(r.get()))
 	r.kubelet()
 	r.clock.Step(by)
 	r.server.SetTime(r.clock.Now())

@@ -115,7 +115,7 @@ func (e *engine) ended(k found, end *ending, next time.Time) bool {
 
 // stalls reports whether every active lifecycle has passed its deadline or its limit of transitions, or has a defect or instances that are not managed.
 func (e *engine) stalls(k found) bool {
-	if c := meta.FindStatusCondition(k.LifecycleStatus().Conditions, lifecycle.Stalled); c != nil && c.Status == metav1.ConditionTrue && (c.Reason == "Defect" || c.Reason == lifecycle.InstancesNotManaged) {
+	if c := meta.FindStatusCondition(k.LifecycleStatus().Conditions, lifecycle.Stalled); c != nil && c.Status == metav1.ConditionTrue && (c.Reason == lifecycle.Defect || c.Reason == lifecycle.InstancesNotManaged) {
 		return true
 	}
 	for _, l := range k.entries() {

@@ -200,13 +200,17 @@ func TestPolledLimitsTheTimeOfCalls(t *testing.T) {
 // A system whose address changes gets a new client, and answers of the old one are not used.
 func TestPolledReplacesTheClientOfAChangedTarget(t *testing.T) {
 	closed, woken := make(chan string, 10), make(chan types.NamespacedName, 10)
-	p := &polled{
-		Protocol: protocol(func(address string) { closed <- address }), Clock: clocktesting.NewFakeClock(began),
-		Wake: func(name types.NamespacedName) { woken <- name },
+	answers := make(chan struct{}, 2) // each lets one question be answered
+	asked := protocol(func(address string) { closed <- address })
+	asked.Ask = func(_ context.Context, address, question string) (int, error) {
+		<-answers
+		return len(address + question), nil
 	}
+	p := &polled{Protocol: asked, Clock: clocktesting.NewFakeClock(began), Wake: func(name types.NamespacedName) { woken <- name }}
 	t.Cleanup(p.Close)
 	queries := []external.Query[string]{{Question: "size", MaxAge: time.Minute}}
 	p.Read(t.Context(), site{name: "a", address: "one"}, queries, false, began)
+	answers <- struct{}{}
 	<-woken
 	if got := p.Read(t.Context(), site{name: "a", address: "other"}, queries, false, began)[0]; !got.Pending() {
 		t.Errorf("reading %+v, want pending", got)
@@ -214,6 +218,7 @@ func TestPolledReplacesTheClientOfAChangedTarget(t *testing.T) {
 	if got := <-closed; got != "one" {
 		t.Errorf("closed %q", got)
 	}
+	answers <- struct{}{}
 	<-woken
 	if got := p.Read(t.Context(), site{name: "a", address: "other"}, queries, false, began)[0]; got.Answer != 9 {
 		t.Errorf("reading %+v, want 9", got)

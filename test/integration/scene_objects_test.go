@@ -15,6 +15,7 @@ import (
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/test/lab"
 )
 
 func (s *scene) name(v Visit) string { return strings.ToLower(v.Lifecycle + "-" + v.State) }
@@ -49,7 +50,7 @@ func (s *scene) list(selected ...client.ListOption) (found map[string]lifecycle.
 			return fmt.Errorf("%T has no lifecycles", item)
 		}
 		found[object.GetName()] = object
-		return nil
+		return lab.Defect(object)
 	})).To(Succeed())
 	return found, list.GetResourceVersion()
 }

@@ -75,7 +75,8 @@ func (s *scene) report() {
 			continue
 		}
 		text, err := json.MarshalIndent(o.LifecycleStatus(), "", " ")
-		AddReportEntry(name, string(text), err)
+		Expect(err).NotTo(HaveOccurred())
+		AddReportEntry(name, string(text))
 	}
 }
 
@@ -121,7 +122,9 @@ func (s *scene) kill() {
 // make creates all objects and waits until they are at rest.
 func (s *scene) make() {
 	GinkgoHelper()
+	By("creating the objects of the scene")
 	s.create()
+	By("awaiting their rest")
 	s.rest()
 	if world, ok := s.world.(Lingering); ok {
 		Eventually(func(g Gomega) {
@@ -190,6 +193,7 @@ func (s *scene) rest() {
 // visit brings every object to its state and waits until nothing is written any more.
 func (s *scene) visit() {
 	GinkgoHelper()
+	By("leading each to the state of its visit")
 	for _, v := range s.visits {
 		s.world.Hinder(v, s.key(v))
 		s.edit(v, func(o lifecycle.Object) { s.world.Change(v, o) })

@@ -87,6 +87,9 @@ func withoutEffect(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) 
 
 // elsewhere names the monitors that were placed with another spec.dataDirHostPath, as by a Cluster that was deleted.
 func elsewhere(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
+	if s.Record == nil {
+		return nil
+	}
 	for _, name := range s.Record.Of(ceph.TypeMon) {
 		if dir := s.Record.Daemons[name.String()].DataDir; dir != "" && path.Clean(dir) != path.Clean(c.Spec.DataDirHostPath) {
 			texts = append(texts, fmt.Sprintf("%s keeps its data below %s, where it was made, and spec.dataDirHostPath is %s: only new monitors are made there", name, dir, c.Spec.DataDirHostPath))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -12,6 +13,7 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/test/lab"
 )
 
@@ -66,7 +68,7 @@ func (s *stage) run(ctx context.Context, plan Plan) *Result {
 		maps.DeleteFunc(r.End, of)
 	}
 	r.Outside = s.world.Effects()
-	r.Wrong = append(s.world.Harm(), s.world.Judge(history)...)
+	r.Wrong = slices.Concat(s.world.Harm(), s.world.Judge(history), defective(history))
 	r.Wrong = append(r.Wrong, s.judge(history)...)
 	return r
 }
@@ -187,4 +189,16 @@ func (s *stage) stays(ctx context.Context) error {
 			return fmt.Errorf("the run was over, and then this was written so many times: %v", what)
 		}
 	}
+}
+
+// defective returns the defects of kinds and machines that a status showed.
+func defective(history []Event) (out []string) {
+	for _, event := range history {
+		if o, is := event.Object.(lifecycle.Object); is {
+			if err := lab.Defect(o); err != nil {
+				out = append(out, err.Error())
+			}
+		}
+	}
+	return slices.Compact(out)
 }

@@ -35,6 +35,7 @@ import (
 	simulated "github.com/detent-dev/detent/simulator/ceph"
 	"github.com/detent-dev/detent/simulator/ceph/pods"
 	"github.com/detent-dev/detent/simulator/store"
+	"github.com/detent-dev/detent/test/lab"
 )
 
 const namespace, name = "rook-ceph", "c"
@@ -226,6 +227,9 @@ func (s *Scene) launch(ctx context.Context) (*launched, error) {
 		}
 		c := &cephv1.Cluster{}
 		if err := api.Get(ctx, key, c); err != nil {
+			return nil, err
+		}
+		if err := lab.Defect(c); err != nil {
 			return nil, err
 		}
 		if !rests(c, wanted) || wanted == cephupgrade.Settled && !out.healthy() {

@@ -14,6 +14,7 @@ import (
 
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/test/lab"
 )
 
 // clusterState is the result of a cluster. What differs between two namespaces is masked.
@@ -66,10 +67,8 @@ func (c *chain) verdict(ctx context.Context) (verdict, why, revisions string, er
 	}
 	revisions = k.ResourceVersion + " " + p.ResourceVersion
 	why = fmt.Sprintf("generation %d of %d, pool %d of %d, %+v", k.Status.ObservedGeneration, k.Generation, p.Status.ObservedGeneration, p.Generation, k.Status.Conditions)
-	for _, condition := range k.Status.Conditions {
-		if strings.Contains(condition.Message, "panicked") || condition.Reason == "Defect" {
-			return "", why, revisions, fmt.Errorf("a defect: %s", condition.Message)
-		}
+	if err := lab.Defect(&k); err != nil {
+		return "", why, revisions, err
 	}
 	if k.Status.ObservedGeneration != k.Generation || p.Status.ObservedGeneration != p.Generation {
 		return "", why, revisions, nil
