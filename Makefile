@@ -10,8 +10,8 @@ SHELL := bash
 ARGS        ?=#      arguments of `detent dev` in `make run`
 PKGS        ?= ./...
 BENCH       ?= .
-FUZZ        ?= .
-FUZZTIME    ?= 10s
+FUZZ        ?=#      pattern of targets in `make fuzz`; none means all
+FUZZTIME    ?=#      duration of each; its default is in hack/fuzz
 COUNT       ?= 6
 ONLY        ?=#      names of images in `make images`; none means all
 

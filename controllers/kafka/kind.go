@@ -60,7 +60,7 @@ func NewKind(collector *observation.Collector, objects *children.Reconciler) (Ki
 		AlwaysNeeded:     []transitions.Need{kafkaversion.NeedFeatures, roll.NeedBrokers},
 		Project:          status.Project,
 		StatusEqual:      status.Equal,
-		PauseAnnotations: []string{labels.Pause},
+		PauseAnnotations: labels.Pauses(),
 		Cleanup:          collector.Cleanup,
 	}, nil
 }

@@ -95,3 +95,6 @@ func KafkaName(cluster string) string { return cluster + "-kafka" }
 func OfNodes(cluster string) map[string]string {
 	return map[string]string{Cluster: cluster, Kind: KindKafka, Name: KafkaName(cluster)}
 }
+
+// Pauses are the annotations that pause a cluster, besides that of the runtime.
+func Pauses() []string { return []string{Pause} }

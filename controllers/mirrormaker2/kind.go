@@ -43,7 +43,7 @@ func NewKind(collector *observation.Collector, objects *children.Reconciler) (Ki
 		Disrupts: disrupts, Availability: availability,
 		AlwaysNeeded: []transitions.Need{connector.NeedConnectors},
 		Project:      status.Project, StatusEqual: status.Equal,
-		PauseAnnotations: []string{labels.Pause}, Cleanup: collector.Cleanup, Memory: collector.Memory(),
+		PauseAnnotations: labels.Pauses(), Cleanup: collector.Cleanup, Memory: collector.Memory(),
 	}, nil
 }
 

@@ -320,3 +320,9 @@ func drained(f *Facts, m roll.Data) machines.Count {
 	}
 	return machines.Count{Done: max(0, n.Draining-*n.Held), Total: n.Draining, Current: n.Pod}
 }
+
+// cordonless reports whether the metadata level is known and permits no cordon.
+func (f *Facts) cordonless() bool {
+	features, known := f.Features.Get()
+	return known && features.Level(kafka.MetadataVersion) < kafka.MetadataCordons
+}

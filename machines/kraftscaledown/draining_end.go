@@ -58,12 +58,6 @@ func ending() []transitions.Need {
 	return []transitions.Need{NeedMoves, NeedCordons, kafkaversion.NeedFeatures, roll.NeedBrokers}
 }
 
-// cordonless reports whether the metadata level is known and permits no cordon.
-func (f *Facts) cordonless() bool {
-	features, known := f.Features.Get()
-	return known && features.Level(kafka.MetadataVersion) < kafka.MetadataCordons
-}
-
 // endDrain changes the record last, so that the drain is ended again after a crash.
 var endDrain = &machines.Action[Facts, roll.Data, Effect]{
 	Name: "end-drain", Doc: "cancels the moves off the broker, lifts its cordon, and then deletes the drain from the record",

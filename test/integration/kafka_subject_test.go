@@ -31,7 +31,7 @@ type clusters struct{}
 
 func (clusters) Name() string { return "kafka" }
 
-func (clusters) PauseAnnotations() []string { return []string{labels.Pause} }
+func (clusters) PauseAnnotations() []string { return labels.Pauses() }
 
 func (clusters) Graphs() map[string]machines.Graph {
 	graphs := kafkaGraphs()

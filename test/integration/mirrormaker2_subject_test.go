@@ -26,7 +26,7 @@ type mirrors struct{}
 
 func (mirrors) Name() string { return "mirrormaker2" }
 
-func (mirrors) PauseAnnotations() []string { return []string{labels.Pause} }
+func (mirrors) PauseAnnotations() []string { return labels.Pauses() }
 
 // Graphs returns the machine of offsets. Those of workers and connectors have no memory that a fault could damage: what they do follows
 // from the pods and from Connect.

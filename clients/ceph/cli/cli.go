@@ -18,18 +18,6 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 )
 
-// Bounds of a call.
-const (
-	// DefaultConnectTimeout is how long the program tries to reach a monitor.
-	DefaultConnectTimeout = 5 * time.Second
-	// DefaultTimeout is how long a call takes at most. The program takes up to 0.8 seconds without waiting.
-	DefaultTimeout = 10 * time.Second
-	// DefaultMaxOutput suffices for the OSD map of some ten thousand OSDs.
-	DefaultMaxOutput = 32 << 20
-	// grace is how long the output is read after the program was killed.
-	grace = time.Second
-)
-
 // Program runs the ceph command. It implements ceph.Runner.
 type Program struct {
 	// Path of the program. Optional; default: ceph, found in PATH.

@@ -161,7 +161,7 @@ func (t *scope) unchanged(n *observation.Node, mark restarting.Mark) bool {
 
 // selected reports whether the node is the current one of a lifecycle in one of the states of a roll. In a paused cluster it never is.
 func selected(kafka *kafkav1beta2.Kafka, id int32, in ...string) bool {
-	return !lifecycle.IsPaused(kafka, labels.Pause) && slices.ContainsFunc(kafka.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
+	return !lifecycle.IsPaused(kafka, labels.Pauses()...) && slices.ContainsFunc(kafka.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
 		return holds(&e, id, in...)
 	})
 }

@@ -37,7 +37,7 @@ func (r *Reconciler) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snap
 		}
 		failures = append(failures, err)
 	}
-	if lifecycle.IsPaused(kafka, labels.Pause) { // else Apply updates the shared objects, and a failure there does not affect Repair
+	if lifecycle.IsPaused(kafka, labels.Pauses()...) { // else Apply updates the shared objects, and a failure there does not affect Repair
 		failures = append(failures, t.network(ctx, false))
 	}
 	if err := errors.Join(failures...); err != nil {

@@ -47,7 +47,7 @@ func (d *Disruptor) Disrupt(ctx context.Context, pod *corev1.Pod, take func() er
 		}
 		return fmt.Errorf("reading Kafka %s before pod %s is taken away: %w", name, pod.Name, err)
 	}
-	if lifecycle.IsPaused(cluster, labels.Pause) {
+	if lifecycle.IsPaused(cluster, labels.Pauses()...) {
 		return fmt.Errorf("taking pod %s away: %w: its Kafka %s is paused", pod.Name, lifecycle.ErrWait, name)
 	}
 	request := func() (lifecycle.Availability, error) { return d.availability(ctx, cluster, pod) }

@@ -15,6 +15,9 @@ import (
 // ReasonInvalidAnnotation: the value of an annotation is invalid. No value is assumed instead.
 const ReasonInvalidAnnotation = "InvalidAnnotation"
 
+// AnnotationSoak is how long the new binaries run before the metadata level is raised: a duration such as 36h, or days such as 7d.
+const AnnotationSoak = "detent.dev/soak"
+
 // SoakTime parses detent.dev/soak: a Go duration, or whole days. An invalid value is a problem and never zero, because the step
 // that it delays cannot be undone.
 func SoakTime(k *kafkav1beta2.Kafka) (soak time.Duration, problem *transitions.Problem) {

@@ -20,9 +20,6 @@ import (
 
 // Annotations by which a user controls the version change.
 const (
-	// AnnotationSoak is how long the new binaries run before the metadata level is raised: a duration such as 36h, or days such as
-	// 7d.
-	AnnotationSoak = "detent.dev/soak"
 	// AnnotationApprove permits one transition of one attempt: raise-metadata=<attempt id>/<level> or
 	// format-storage=<attempt id>/<pod>. The status of the wait shows the value.
 	AnnotationApprove = "detent.dev/approve"

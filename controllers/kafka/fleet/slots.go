@@ -212,7 +212,7 @@ func fleetEntryOf(k *kafkav1beta2.Kafka) fleetEntry {
 		return fleetEntry{}
 	}
 	s := fleetEntry{use: useOf(k), grant: grantOf(k)}
-	paused := lifecycle.IsPaused(k, labels.Pause)
+	paused := lifecycle.IsPaused(k, labels.Pauses()...)
 	switch {
 	case s.use == none, s.use == waits && paused:
 		return fleetEntry{}

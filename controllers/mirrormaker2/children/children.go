@@ -78,7 +78,7 @@ func (r *Reconciler) workers(ctx context.Context, m *resource, v *observation.Sn
 // Repair restores lost objects of a paused resource, whose Apply does not run. It restores them only as they last ran: while a generation is
 // not observed, what the spec declares may be a change, which waits until the resource is resumed.
 func (r *Reconciler) Repair(ctx context.Context, m *resource, v *observation.Snapshot, write lifecycle.Writer) error {
-	if !lifecycle.IsPaused(m, labels.Pause) || m.Status.ObservedGeneration != m.Generation {
+	if !lifecycle.IsPaused(m, labels.Pauses()...) || m.Status.ObservedGeneration != m.Generation {
 		return nil
 	}
 	return r.Apply(ctx, m, v, write)

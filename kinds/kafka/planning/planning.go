@@ -37,7 +37,7 @@ func New(o Options) (plan.Kind, error) {
 		return plan.Kind{}, err
 	}
 	return plan.Kind{
-		Kind: kafka.Resource(), Lifecycles: graphs, Timeless: map[string][]string{kraftscaledown.Name: {kraftscaledown.AwaitingEmpty}}, PauseAnnotations: []string{labels.Pause}, ReadWorld: readWorld,
+		Kind: kafka.Resource(), Lifecycles: graphs, Timeless: map[string][]string{kraftscaledown.Name: {kraftscaledown.AwaitingEmpty}}, PauseAnnotations: labels.Pauses(), ReadWorld: readWorld,
 		Simulate: func(e *plan.Environment) (plan.Simulation, error) { return newSimulation(e, o) },
 	}, nil
 }

@@ -40,7 +40,7 @@ func New() (plan.Kind, error) {
 		return plan.Kind{}, err
 	}
 	return plan.Kind{
-		Kind: mirrormaker2.Resource(), Lifecycles: graphs, PauseAnnotations: []string{labels.Pause},
+		Kind: mirrormaker2.Resource(), Lifecycles: graphs, PauseAnnotations: labels.Pauses(),
 		ReadWorld: readWorld,
 		Simulate:  func(e *plan.Environment) (plan.Simulation, error) { return newSimulation(e) },
 	}, nil
