@@ -94,6 +94,8 @@ type Daemon struct {
 	Trouble string
 	// Unpulled is true if the image of that pod cannot be pulled, and no container of it has ever run.
 	Unpulled bool
+	// Held is why its pod must not be ended, with what to do: its claim is being deleted; empty if it may be.
+	Held string
 }
 
 // Cluster is one reading of the maps.

@@ -78,7 +78,7 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 	}
 	switch {
 	case left && step.Kind == order.Wait:
-		return waiting(c, step)
+		return f.waiting(c, step)
 	case left && takes(all, step) && len(f.dead(c, step.Daemon)) > 0:
 		return plan{turn: dead, text: outText(f.dead(c, step.Daemon))}
 	case left:
@@ -104,8 +104,8 @@ func precedesRelease(d order.Daemon) bool {
 	return d.Outdated && d.Name.Type != ceph.TypeRGW && d.Name.Type != ceph.TypeMDS
 }
 
-// waiting is the turn of a daemon that is to be replaced and does not serve.
-func waiting(c *Cluster, step order.Step) plan {
+// waiting is the turn of a daemon that is to be replaced, and is held or does not serve.
+func (f *Facts) waiting(c *Cluster, step order.Step) plan {
 	switch o, known := c.osd(step.Daemon); {
 	case !known && step.Daemon.Type == ceph.TypeOSD:
 		return plan{turn: repair, text: step.Daemon.String() + " is not in the OSD map: if it stays away, it counts as removed from Ceph"}
@@ -117,6 +117,9 @@ func waiting(c *Cluster, step order.Step) plan {
 		return plan{turn: repair, text: noUp(c, step.Daemon)}
 	case known && !o.Up && (o.NoOut || slices.Contains(c.OSDs.Flags, "noout")):
 		return plan{turn: repair, text: fmt.Sprintf("%s is down, and the flag noout keeps Ceph from marking it out: repair it, or remove the flag", step.Daemon)}
+	}
+	if d := f.find(step.Daemon); d != nil && d.Held != "" {
+		return plan{turn: repair, text: d.Held}
 	}
 	return plan{turn: repair, text: step.Daemon.String() + " does not serve: it is repaired on its version before it is replaced"}
 }
@@ -165,7 +168,7 @@ func (f *Facts) starting(c *Cluster, d *Daemon, targets map[ceph.Type]decision.I
 func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all []order.Daemon) {
 	for i := range f.Daemons {
 		d := &f.Daemons[i]
-		one := order.Daemon{Name: d.Name, Filesystem: d.Filesystem, Outdated: f.differs(c, d, targets)}
+		one := order.Daemon{Name: d.Name, Filesystem: d.Filesystem, Outdated: f.differs(c, d, targets), Held: d.Held != ""}
 		one.Serving, one.Leading, one.Following = c.role(d)
 		failing := c.failing(d)
 		one.Stopped, one.Broken = d.Stopped || failing, failing && !d.Stopped && f.follows(c, d, targets) || c.unstarted(d) && stays(d, targets)

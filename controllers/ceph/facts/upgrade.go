@@ -123,6 +123,7 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 		d := cephupgrade.Daemon{Name: name, Filesystem: declared.Filesystem, Image: runs.Image, Reference: runs.Reference, Launched: runs.Version, Newest: s.Newest(name)}
 		d.Stopped = have.Spec.Replicas != nil && *have.Spec.Replicas == 0
 		d.Outdated = s.Outdated[name]
+		d.Held = Held(s, name)
 		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, have) {
 			d.Ready, d.StartedAt = observation.Ready(pod), observation.StartedAt(pod)
 			d.Trouble, d.Unpulled = Trouble(pod), Unpulled(pod)

@@ -39,6 +39,9 @@ const OptionIgnored = "OptionWithoutEffect"
 // DataDirElsewhere is the reason of the Warning about a spec.dataDirHostPath that is not where the monitors keep their data.
 const DataDirElsewhere = "DataDirElsewhere"
 
+// ClaimDeleted is the reason of the Warning about claims of OSDs that are being deleted, which the end of a pod would complete.
+const ClaimDeleted = "ClaimDeleted"
+
 // warnings are the conditions about what is unusual and stops nothing, one for each reason.
 func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	var lost, unused []string
@@ -54,6 +57,7 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 			d.Name, render.Storage(c, s.Record, d, d.Node), facts.ReuseCommand(c, s, d.Slot)))
 	}
 	out := warn(warn(nil, StorageLost, lost), OSDRemoved, unused)
+	out = warn(out, ClaimDeleted, claimsDeleted(s))
 	out = warn(out, FilesystemRemoved, filesystemsRemoved(c, s))
 	out = warn(out, ImageSetByHand, byHand(c, s))
 	out = warn(out, OutageEntry, withoutEffect(c, s))
@@ -67,6 +71,19 @@ func filesystemsRemoved(c *cephv1.Cluster, s *observation.Snapshot) (texts []str
 	for _, name := range facts.RemovedFilesystems(c, s) {
 		texts = append(texts, fmt.Sprintf("the filesystem %s was removed from Ceph, and is not created again: its pools may hold files. To create an empty one, remove or rename its pools, and approve that with %s",
 			name, facts.AnewCommand(c, s, name)))
+	}
+	return texts
+}
+
+// claimsDeleted names the claims that are being deleted, with what keeps their data.
+func claimsDeleted(s *observation.Snapshot) (texts []string) {
+	if s.Record == nil {
+		return nil
+	}
+	for _, name := range s.Record.Of(ceph.TypeOSD) {
+		if text := facts.Held(s, name); text != "" {
+			texts = append(texts, text)
+		}
 	}
 	return texts
 }

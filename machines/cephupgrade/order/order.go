@@ -29,6 +29,8 @@ type Daemon struct {
 	// Broken is true if it never started on what it was launched with, and its target may run now: the types before it run the release. It is
 	// also true if its pod does not start, and it is to run the same version in another one.
 	Broken bool
+	// Held is true if the end of its pod would lose its data. It is not replaced, nor are daemons of later types.
+	Held bool
 }
 
 // Kind of a step.
@@ -43,7 +45,8 @@ const (
 	Reduce Kind = "Reduce"
 	// Stop stops a standby of a filesystem until its active metadata server is replaced.
 	Stop Kind = "Stop"
-	// Wait: the daemons that are left are outdated and do not serve. They are repaired on what they run before they are replaced.
+	// Wait: the daemons that are left are outdated, and are held or do not serve. The latter are repaired on what they run before they are
+	// replaced.
 	Wait Kind = "Wait"
 )
 
@@ -63,6 +66,9 @@ type Step struct {
 // happen to the standbys of a filesystem.
 func Next(daemons []Daemon, standbys versions.Standbys) (Step, bool) {
 	if at := slices.IndexFunc(daemons, func(d Daemon) bool { return d.Broken && d.Outdated }); at >= 0 {
+		if daemons[at].Held {
+			return Step{Kind: Wait, Daemon: daemons[at].Name}, true
+		}
 		return Step{Kind: Replace, Daemon: daemons[at].Name}, true
 	}
 	for _, t := range ceph.Types() {
@@ -123,14 +129,14 @@ func rank(d Daemon) int {
 	return 0
 }
 
-// pick returns the first daemon that is outdated and serves. One that does not serve is repaired first: a new version on top of an
+// pick returns the first daemon that is outdated, serves and is not held. One that does not serve is repaired first: a new version on top of an
 // unknown problem would make two of one, and only the present version can be gone back to.
 func pick(daemons []Daemon) Step {
 	wait := Step{Kind: Wait}
 	for _, d := range daemons {
 		switch {
 		case !d.Outdated:
-		case d.Serving || d.Stopped:
+		case (d.Serving || d.Stopped) && !d.Held:
 			return Step{Kind: Replace, Daemon: d.Name}
 		case wait.Daemon.ID == "":
 			wait.Daemon = d.Name

@@ -15,15 +15,15 @@ import (
 )
 
 // cluster returns outdated daemons that serve. A name may have marks: * leads, ~ follows, - does not serve, ! is up to date, % was
-// stopped, # does not start.
+// stopped, # does not start, & is held.
 func cluster(names ...string) (out []order.Daemon) {
 	for _, n := range names {
-		name := strings.TrimRight(n, "*~-!%#")
+		name := strings.TrimRight(n, "*~-!%#&")
 		marks := n[len(name):]
 		t, id, _ := strings.Cut(name, ".")
 		d := order.Daemon{
 			Name: ceph.Daemon{Type: ceph.Type(t), ID: id}, Leading: strings.Contains(marks, "*"), Following: strings.Contains(marks, "~"), Stopped: strings.Contains(marks, "%"),
-			Serving: !strings.ContainsAny(marks, "-%#"), Outdated: !strings.Contains(marks, "!"), Broken: strings.Contains(marks, "#"),
+			Serving: !strings.ContainsAny(marks, "-%#"), Outdated: !strings.Contains(marks, "!"), Broken: strings.Contains(marks, "#"), Held: strings.Contains(marks, "&"),
 		}
 		if t == "mds" {
 			d.Filesystem = id[:strings.LastIndex(id, "-")]
@@ -62,6 +62,9 @@ func TestNext(t *testing.T) {
 		"OSDs by number":                             {daemons: cluster("osd.10", "osd.9"), want: "Replace osd.9"},
 		"an OSD that does not serve is not replaced": {daemons: cluster("osd.0-", "osd.1"), want: "Replace osd.1"},
 		"only OSDs that do not serve are left":       {daemons: cluster("osd.0!", "osd.2-", "osd.1-"), want: "Wait osd.1"},
+		"an OSD that is held is not replaced":        {daemons: cluster("osd.0&", "osd.1", "mds.fs-a"), want: "Replace osd.1"},
+		"only an OSD that is held is left":           {daemons: cluster("osd.0&", "osd.1!", "mds.fs-a"), want: "Wait osd.0"},
+		"an OSD that is held does not start":         {daemons: cluster("mon.a", "osd.0#&", "osd.1"), want: "Wait osd.0"},
 		"a dead monitor holds up the managers":       {daemons: cluster("mon.a-", "mgr.a"), want: "Wait mon.a"},
 		"standby managers first":                     {daemons: cluster("mgr.a*", "mgr.b"), want: "Replace mgr.b"},
 		"then the active one fails over":             {daemons: cluster("mgr.a*", "mgr.b!"), want: "Failover mgr.a"},
