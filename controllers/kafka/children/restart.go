@@ -67,7 +67,7 @@ func (t *scope) judged(n *observation.Node, doing string) error {
 	if observation.AcceptanceOf(t.kafka, t.snapshot) != observation.Asking {
 		return nil
 	}
-	return fmt.Errorf("%s %s: %w: Kafka is being asked whether it takes the changed values of spec.kafka.config. If this lasts, the lifecycle %s shows why",
+	return fmt.Errorf("%s %s: %w: Kafka is being asked whether it takes the values of spec.kafka.config. If this lasts, the lifecycle %s shows why",
 		doing, n.PodName, lifecycle.ErrWait, observation.LifecycleConfiguration)
 }
 

@@ -61,7 +61,7 @@ func unjudgedConfiguration(k *kafkav1beta2.Kafka, v *observation.Snapshot) *tran
 	if observation.AcceptanceOf(k, v) != observation.Asking {
 		return nil
 	}
-	return transitions.Problemf("ConfigurationNotJudged", "Kafka is being asked whether it takes the values of spec.kafka.config that changed. If this lasts, the lifecycle %s shows why", observation.LifecycleConfiguration)
+	return transitions.Problemf("ConfigurationNotJudged", "Kafka is being asked whether it takes the values of spec.kafka.config. If this lasts, the lifecycle %s shows why", observation.LifecycleConfiguration)
 }
 
 // dynamicValues are the declared dynamic configurations: those with a value, and the names of those that refer to one.

@@ -22,6 +22,7 @@ import (
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/noderoll"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -61,6 +62,11 @@ func (c *Collector) Collect(ctx context.Context, kafka *kafkav1beta2.Kafka, requ
 		return Snapshot{}, err
 	}
 	c.observe(ctx, kafka, &v, request, kept.endpoint.endpoint)
+	if !request.Live && request.Wants(dynamicconfig.NeedSettings) {
+		kept.unanswered = isPending(v.Settings)
+		c.memories.keep(kafka.UID, kept)
+	}
+	v.unanswered = kept.unanswered
 	if v.asksForIDs {
 		d.assign()
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 // memories keeps for each cluster what one observation has computed and the next one needs again. Each part is kept with the values
-// that it was computed from, and is used only for equal ones.
+// that it was computed from, and is used only for equal ones. The exception is unanswered, which a live observation takes from the one
+// before it.
 type memories struct {
 	mu       sync.Mutex
 	clusters map[types.UID]memory
@@ -27,6 +28,8 @@ type memory struct {
 	selections *selections
 	endpoint   *keptEndpoint
 	records    []keptRecord
+	// unanswered is true if the last observation that asked for the dynamic configurations still awaited the answer of a broker.
+	unanswered bool
 }
 
 func (m *memories) of(cluster types.UID) memory {

@@ -13,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/machines/dynamicconfig"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/runtime/external"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // keyAltered is the key of the record with the names of altered configurations, separated by spaces.
@@ -102,18 +103,25 @@ const (
 )
 
 // AcceptanceOf returns what Kafka has decided of the declared dynamic configurations. A refusal counts until other values are declared,
-// because the lifecycle leaves its state then. While the request is repeated, and without it, nothing is waited for unless the cluster
-// serves: its nodes may need other values to answer at all.
+// because the lifecycle leaves its state then. At rest the answers of the brokers show whether a value is to be asked about; after a restart
+// of the operator none has answered yet. While Kafka is asked, nothing is waited for unless the cluster serves: its nodes may need other
+// values to answer at all.
 func AcceptanceOf(k *kafkav1beta2.Kafka, v *Snapshot) Acceptance {
+	state := dynamicconfig.Settled
 	for i := range k.Status.Lifecycles {
-		e := &k.Status.Lifecycles[i]
-		switch {
-		case e.Name != LifecycleConfiguration:
-		case e.State == dynamicconfig.Refusing:
-			return Opposed
-		case (e.State == dynamicconfig.Remembering || e.State == dynamicconfig.Altering) && CountReady(v).Serves():
-			return Asking
+		if e := &k.Status.Lifecycles[i]; e.Name == LifecycleConfiguration {
+			state = e.State
 		}
+	}
+	asking := state == dynamicconfig.Remembering || state == dynamicconfig.Altering || state == dynamicconfig.Settled && v.unanswered
+	switch {
+	case state == dynamicconfig.Refusing:
+		return Opposed
+	case asking && CountReady(v).Serves():
+		return Asking
 	}
 	return Unopposed
 }
+
+// isPending reports whether an answer is still awaited. A question that failed is answered.
+func isPending[T any](fact transitions.Fact[T]) bool { return fact.Asked() && fact.Gap().Pending }

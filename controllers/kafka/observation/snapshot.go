@@ -115,6 +115,8 @@ type Snapshot struct {
 	SeenPartitions transitions.Fact[kafkaclient.Partitions]
 	// drains is true if a drain of the brokers that leave is requested.
 	drains bool
+	// unanswered is true if the answer of a broker about its dynamic configurations was still awaited when they were last asked for.
+	unanswered bool
 	// asksForIDs is true if nodes are to be created on ids that Kafka may know.
 	asksForIDs bool
 	// Rendered are the desired objects. They depend only on the values above.
