@@ -81,11 +81,15 @@ func neverStarted(pod *corev1.Pod, kafka *corev1.ContainerStatus) bool {
 	return kafka.State.Waiting != nil && kafka.RestartCount == 0 && kafka.LastTerminationState.Terminated == nil
 }
 
-// interval parses milliseconds. It returns Kafka's default for an invalid or missing value.
+// interval parses milliseconds. It returns Kafka's default for an invalid or missing value, and 0, with which no snapshot is taken by time,
+// for a number that no process lives to see, such as Long.MAX_VALUE.
 func interval(text string) time.Duration {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt64/int64(time.Millisecond) {
+	switch {
+	case err != nil || n < 0:
 		return record.DefaultSnapshotInterval
+	case n > math.MaxInt64/int64(time.Millisecond):
+		return 0
 	}
 	return time.Duration(n) * time.Millisecond
 }
