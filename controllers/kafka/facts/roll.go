@@ -1,7 +1,6 @@
 package facts
 
 import (
-	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -27,8 +26,7 @@ func hold(v *observation.Snapshot, f *roll.Facts) {
 func Roll(k *kafkav1beta2.Kafka, v *observation.Snapshot, outdated func(*observation.Node) bool) roll.Facts {
 	f := roll.Facts{
 		Now: v.Now, SessionTimeout: observation.SessionTimeout(k, v),
-		FetchTimeout: observation.Setting(k, "controller.quorum.fetch.timeout.ms", kafkaclient.DefaultQuorumFetchTimeout),
-		Quorum:       v.Quorum, Partitions: v.Partitions, Brokers: v.Brokers, Members: v.Members,
+		FetchTimeout: observation.FetchTimeout(k, v), Quorum: v.Quorum, Partitions: v.Partitions, Brokers: v.Brokers, Members: v.Members,
 		Nodes: make([]roll.Node, 0, len(v.Nodes)),
 	}
 	for i := range v.Nodes {

@@ -5,40 +5,54 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-const (
-	configSessionTimeout = "broker.session.timeout.ms"
-	// defaultSessionTimeout is Kafka's default of broker.session.timeout.ms.
-	defaultSessionTimeout = 9 * time.Second
-)
+// defaultSessionTimeout is Kafka's default of broker.session.timeout.ms.
+const defaultSessionTimeout = 9 * time.Second
 
 // SessionTimeout is how long Kafka may treat a silent broker as alive: the longest timeout in the spec and in the files that the pods
 // of controllers mount. The active controller decides with what it was started with, which it keeps until its next restart. A broker
 // that was killed is in the ISR for that time, so that a value which is too low shows it as available.
 func SessionTimeout(k *kafkav1beta2.Kafka, v *Snapshot) time.Duration {
-	longest := Setting(k, configSessionTimeout, defaultSessionTimeout)
+	longest := Setting(k, kafkaclient.ConfigSessionTimeout, defaultSessionTimeout)
 	for i := range v.Nodes {
-		n := &v.Nodes[i]
-		if !n.Pod.Exists || !n.RolesRunning.Controller {
-			continue
-		}
-		pod, files := Named(v.Objects.Pods, n.PodName), Named(v.Objects.ConfigMaps, n.PodName)
-		if pod != nil && files != nil {
-			longest = max(longest, mountedSessionTimeout(pod, files))
+		if n := &v.Nodes[i]; n.Pod.Exists && n.RolesRunning.Controller {
+			longest = max(longest, slices.Max(append(v.mountedTimes(n, kafkaclient.ConfigSessionTimeout), 0)))
 		}
 	}
 	return longest
 }
 
-// mountedSessionTimeout returns the longest session timeout in the files that the pod mounts; 0 if they set none.
-func mountedSessionTimeout(pod *corev1.Pod, files *corev1.ConfigMap) time.Duration {
-	longest := time.Duration(0)
+// FetchTimeout is how long ago a controller that follows the leader may have fetched: the shortest timeout in the spec and in the files that
+// the pods of controllers mount. A controller keeps what it was started with until its next restart, and elects another leader after that
+// time, so that a value which is too high shows a controller as caught up that does not vote for this leader any more.
+func FetchTimeout(k *kafkav1beta2.Kafka, v *Snapshot) time.Duration {
+	shortest := Setting(k, kafkaclient.ConfigQuorumFetchTimeout, kafkaclient.DefaultQuorumFetchTimeout)
+	for i := range v.Nodes {
+		n := &v.Nodes[i]
+		if !n.Pod.Exists || !n.RolesRunning.Controller {
+			continue
+		}
+		times := v.mountedTimes(n, kafkaclient.ConfigQuorumFetchTimeout)
+		if len(times) == 0 {
+			times = []time.Duration{kafkaclient.DefaultQuorumFetchTimeout}
+		}
+		shortest = min(shortest, slices.Min(times))
+	}
+	return shortest
+}
+
+// mountedTimes returns the valid values of a property in the files that the pod of the node mounts; none if they set none.
+func (v *Snapshot) mountedTimes(n *Node, property string) []time.Duration {
+	pod, files := Named(v.Objects.Pods, n.PodName), Named(v.Objects.ConfigMaps, n.PodName)
+	if pod == nil || files == nil {
+		return nil
+	}
+	var out []time.Duration
 	for key, content := range files.Data {
-		if !strings.Contains(content, configSessionTimeout) { // as in most files
+		if !strings.Contains(content, property) { // as in most files
 			continue
 		}
 		if keys := ConfigKeys(&pod.Spec, pod.Name); !slices.Contains(keys, key) && !slices.Contains(keys, EveryKey) {
@@ -46,10 +60,10 @@ func mountedSessionTimeout(pod *corev1.Pod, files *corev1.ConfigMap) time.Durati
 		}
 		for line := range strings.Lines(content) {
 			name, value, _ := strings.Cut(line, "=")
-			if d, valid := milliseconds(value); valid && strings.TrimSpace(name) == configSessionTimeout {
-				longest = max(longest, d)
+			if d, valid := milliseconds(value); valid && strings.TrimSpace(name) == property {
+				out = append(out, d)
 			}
 		}
 	}
-	return longest
+	return out
 }

@@ -8,6 +8,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
@@ -34,23 +35,72 @@ func TestSessionTimeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := &kafkav1beta2.Kafka{}
 			if c.spec != "" {
-				k.Spec.Kafka.Config = map[string]apiextensionsv1.JSON{configSessionTimeout: {Raw: []byte(c.spec)}}
+				k.Spec.Kafka.Config = map[string]apiextensionsv1.JSON{kafkaclient.ConfigSessionTimeout: {Raw: []byte(c.spec)}}
 			}
 			if c.roles == (Roles{}) {
 				c.roles = Roles{Controller: true}
 			}
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "c-p-0"}, Spec: corev1.PodSpec{Volumes: []corev1.Volume{{
-				Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
-					LocalObjectReference: corev1.LocalObjectReference{Name: "c-p-0"},
-					Items:                []corev1.KeyToPath{{Key: "server-a.properties", Path: "server.properties"}},
-				}},
-			}}}}
+			pod := mounting("c-p-0", "server-a.properties")
 			v := &Snapshot{Nodes: []Node{{PodName: "c-p-0", RolesRunning: c.roles, Pod: Pod{Exists: !c.gone}}}}
 			v.Objects.ConfigMaps = []*corev1.ConfigMap{{ObjectMeta: metav1.ObjectMeta{Name: "c-p-0"}, Data: c.data}}
 			if !c.gone {
 				v.Objects.Pods = []*corev1.Pod{pod}
 			}
 			if got := SessionTimeout(k, v); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+// mounting returns a pod that mounts one key of its ConfigMap.
+func mounting(name, key string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{Volumes: []corev1.Volume{{
+		Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: name}, Items: []corev1.KeyToPath{{Key: key, Path: "server.properties"}},
+		}},
+	}}}}
+}
+
+// A controller that runs elects another leader after the fetch timeout with which it was started.
+func TestFetchTimeout(t *testing.T) {
+	const plain, long, short = "node.id=0\n", "controller.quorum.fetch.timeout.ms=30000\n", "controller.quorum.fetch.timeout.ms=1000\n"
+	for name, c := range map[string]struct {
+		spec  string
+		files []string
+		roles Roles
+		want  time.Duration
+	}{
+		"Kafka's default":                         {files: []string{plain, plain}, want: 2 * time.Second},
+		"all run with the value of the spec":      {spec: "30000", files: []string{long, long}, want: 30 * time.Second},
+		"none runs with the raised value yet":     {spec: "30000", files: []string{plain, plain}, want: 2 * time.Second},
+		"one does not run with the raised value":  {spec: "30000", files: []string{long, plain}, want: 2 * time.Second},
+		"one runs with a lower one":               {files: []string{plain, short}, want: time.Second},
+		"the value was lowered":                   {spec: "1000", files: []string{long, long}, want: time.Second},
+		"the value was removed":                   {files: []string{long, long}, want: 2 * time.Second},
+		"the file of one is missing":              {spec: "30000", files: []string{long, ""}, want: 2 * time.Second},
+		"a value that Kafka would not start with": {spec: "30000", files: []string{"controller.quorum.fetch.timeout.ms=x\n"}, want: 2 * time.Second},
+		"brokers that are no controllers":         {spec: "30000", files: []string{plain}, roles: Roles{Broker: true}, want: 30 * time.Second},
+		"a cluster without pods":                  {spec: "30000", want: 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &kafkav1beta2.Kafka{}
+			if c.spec != "" {
+				k.Spec.Kafka.Config = map[string]apiextensionsv1.JSON{kafkaclient.ConfigQuorumFetchTimeout: {Raw: []byte(c.spec)}}
+			}
+			if c.roles == (Roles{}) {
+				c.roles = Roles{Controller: true}
+			}
+			v := &Snapshot{}
+			for i, content := range c.files {
+				pod := PodName("c", "p", int32(i)) //nolint:gosec // two
+				v.Nodes = append(v.Nodes, Node{PodName: pod, RolesRunning: c.roles, Pod: Pod{Exists: true}})
+				v.Objects.Pods = append(v.Objects.Pods, mounting(pod, "server-a.properties"))
+				if content != "" {
+					v.Objects.ConfigMaps = append(v.Objects.ConfigMaps, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: pod}, Data: map[string]string{"server-a.properties": content}})
+				}
+			}
+			if got := FetchTimeout(k, v); got != c.want {
 				t.Errorf("%s, want %s", got, c.want)
 			}
 		})
