@@ -23,6 +23,16 @@ var dynamic = []string{
 	"transaction.partition.verification.enable",
 }
 
+// generated are the configurations of which Kafka itself writes a value of all brokers, from the file of the controller or its default,
+// when the level of eligible.leader.replicas.version becomes 1. From then on it refuses to delete it, and no file changes what applies.
+var generated = []string{ConfigMinISR}
+
+// Generated reports whether Kafka may have written a value of all brokers itself, which stays for ever.
+func Generated(name string) bool { return slices.Contains(generated, name) }
+
+// altered are the configurations of which dynamic values are read and altered.
+func altered() []string { return slices.Concat(dynamic, generated) }
+
 // pools are the sizes of thread pools. Kafka changes one at most to the double or the half of its size.
 var pools = []string{
 	"background.threads", "log.cleaner.threads", "num.io.threads", "num.network.threads", "num.recovery.threads.per.data.dir", "num.replica.fetchers",
@@ -78,10 +88,10 @@ func Dynamic(name string) bool {
 	return false
 }
 
-// DynamicValues returns the values that properties set, by the names of dynamic configurations.
+// DynamicValues returns the values that properties set, by the names of dynamic and of generated configurations.
 func DynamicValues(properties map[string]string) map[string]string {
 	values := map[string]string{}
-	for _, name := range dynamic {
+	for _, name := range altered() {
 		if value := valueOf(properties, name); value != nil {
 			values[name] = *value
 		}
@@ -120,7 +130,7 @@ type Setting struct {
 	Default *string `json:"default,omitempty"`
 }
 
-// Settings are the dynamic configurations of one broker by name, and ConfigCordonedLogDirs while it is cordoned. One that its release does
+// Settings are the dynamic and generated configurations of one broker by name, and ConfigCordonedLogDirs while it is cordoned. One that its release does
 // not know is absent.
 type Settings map[string]Setting
 
@@ -152,7 +162,7 @@ func (v *ConfigValues) Set(source ConfigSource, name, value string) {
 
 // DescribedNames lists the configurations whose values SettingsOf needs.
 func DescribedNames() []string {
-	names := slices.Clone(dynamic)
+	names := altered()
 	for _, name := range dynamic {
 		for _, u := range units[name] {
 			names = append(names, u.name)
@@ -168,7 +178,7 @@ func SettingNames() []string { return append(DescribedNames(), ConfigCordonedLog
 // of the broker is one of them only while it is set.
 func SettingsOf(values *ConfigValues, known func(name string) bool) Settings {
 	settings := Settings{}
-	for _, name := range dynamic {
+	for _, name := range altered() {
 		if !known(name) {
 			continue
 		}

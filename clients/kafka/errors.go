@@ -17,6 +17,7 @@ const (
 	CodeUnsupportedVersion         int16 = 35
 	CodeNotController              int16 = 41
 	CodeInvalidReplicaAssignment   int16 = 39
+	CodeInvalidConfig              int16 = 40
 	CodeInvalidRequest             int16 = 42
 	CodeKafkaStorageError          int16 = 56
 	CodeNoReassignmentInProgress   int16 = 85

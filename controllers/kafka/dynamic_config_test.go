@@ -28,6 +28,7 @@ func (k *kafkaSide) Settings(_ context.Context, broker int32) (kafkaclient.Setti
 	values[kafkaclient.SourceStatic] = k.static[broker]
 	values.Set(kafkaclient.SourceDefault, "compression.type", "producer")
 	values.Set(kafkaclient.SourceDefault, "log.retention.hours", "168")
+	values.Set(kafkaclient.SourceDefault, kafkaclient.ConfigMinISR, "1")
 	return kafkaclient.SettingsOf(&values, func(string) bool { return true }), k.err
 }
 
@@ -208,6 +209,34 @@ func TestKindUndoesAlterations(t *testing.T) {
 			r.steps(reconciler, 12, r.started)
 			if len(r.kafka.altered) > 0 || r.altered() != "" {
 				t.Errorf("dynamic values %v and record %q are left", r.kafka.altered, r.altered())
+			}
+		})
+	}
+}
+
+// A cluster that was formatted by Kafka 4.1 has a value of all brokers that goes before every file and that Kafka does not delete.
+func TestKindSetsWhatKafkaGenerated(t *testing.T) {
+	const name = kafkaclient.ConfigMinISR
+	for title, tc := range map[string]struct {
+		generated, declared string
+		want                map[string]string
+	}{
+		"another value":               {generated: "1", declared: "2", want: map[string]string{name: "2"}},
+		"none, as before Kafka 4.1":   {declared: "2"},
+		"it is not declared any more": {generated: "2", want: map[string]string{name: "1"}},
+	} {
+		t.Run(title, func(t *testing.T) {
+			r, reconciler := onVersion(t, "4.1.1", 27)
+			r.configured(map[string]string{name: "2"})
+			r.restartAll(reconciler, "5")
+			if tc.generated != "" {
+				r.kafka.altered = map[string]string{name: tc.generated}
+			}
+			r.configured(map[string]string{name: tc.declared, "compression.type": "zstd"})
+			r.steps(reconciler, 8, r.started)
+			delete(r.kafka.altered, "compression.type")
+			if diff := cmp.Diff(tc.want, r.kafka.altered, emptyIsNil()); diff != "" {
+				t.Errorf("dynamic values (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -47,6 +47,9 @@ func Domain() domain.Domain[Facts, struct{}] {
 				{Name: "threads are changed in steps", Value: map[int32]kafka.Settings{
 					1: {domainName: of(zstd, nil, nil), domainThreads: {Static: new("1"), Cluster: new("2"), Default: new("8")}},
 				}},
+				{Name: "Kafka has written a value itself", Value: map[int32]kafka.Settings{
+					1: {domainName: of(zstd, nil, nil), kafka.ConfigMinISR: {Static: new("2"), Cluster: new("3"), Default: new("1")}},
+				}},
 				reports("a broker has its own value", of(zstd, nil, gzip), of(zstd, nil, nil)),
 				{Name: "a broker is silent", Value: map[int32]kafka.Settings{1: {domainName: of(zstd, zstd, nil)}}},
 				{Name: "no broker answers", Value: map[int32]kafka.Settings{}},

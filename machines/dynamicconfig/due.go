@@ -138,8 +138,12 @@ func (f *Facts) compare(c *changes, name string, ids []int32, reported map[int32
 	r := reportOf(name, want, ids, reported)
 	ours := declared || slices.Contains(f.Recorded, name)
 	needed := want != nil && (r.started || silent && r.present && !r.other && ours)
-	step := f.step(name, want, ids, reported)
-	r.change(c, name, needed, ours, step, want)
+	if kafka.Generated(name) {
+		needed = r.follow(c, name, ours || r.started, want)
+		ours = declared
+	} else {
+		r.change(c, name, needed, ours, f.step(name, want, ids, reported), want)
+	}
 	if _, changes := c.set[name]; changes && !r.absent && kafka.Pooled(name) {
 		c.next = append(c.next, name)
 	}
@@ -200,6 +204,16 @@ func (r report) change(c *changes, name string, needed, ours bool, step, want *s
 	default:
 		c.remove = append(c.remove, name)
 	}
+}
+
+// follow sets a value of all brokers that Kafka may have written itself to the wanted one, and reports whether that is due. Such a value
+// goes before every file and cannot be deleted. While there is none, the files apply, and none is added.
+func (r report) follow(c *changes, name string, ours bool, want *string) bool {
+	due := ours && r.present && r.other && want != nil
+	if due {
+		c.set[name] = *want
+	}
+	return due
 }
 
 // step returns the value that every broker takes next: the wanted one, or that of the first broker to which it is too far.

@@ -25,7 +25,7 @@ type Facts struct {
 	// EnteredAt is when the state was entered. Pause is the delay before a request that failed or was refused is repeated.
 	EnteredAt time.Time
 	Pause     time.Duration
-	// Declared are the values in the spec, by the names of dynamic configurations.
+	// Declared are the values in the spec, by the names of dynamic and generated configurations.
 	Declared map[string]string
 	// Excluded are declared configurations whose value only a process that starts can resolve. They have no dynamic value.
 	Excluded []string

@@ -117,6 +117,23 @@ func threads(wanted, static, cluster string) facts {
 	})
 }
 
+// minISR is a broker with values of min.insync.replicas: the declared one, the one that it was started with, and the one that Kafka has
+// written for all brokers; empty for none.
+func minISR(wanted, static, cluster string) facts {
+	return changed(declared(setting("", "", "")), func(f *facts) {
+		s := setting(static, cluster, "")
+		s.Default = new("1")
+		if f.Declared = nil; wanted != "" {
+			f.Declared = map[string]string{kafka.ConfigMinISR: wanted}
+		}
+		f.Settings = transitions.Known(map[int32]kafka.Settings{0: {kafka.ConfigMinISR: s}}, now)
+	})
+}
+
+func recordedMinISR(f facts) facts {
+	return changed(f, func(f *facts) { f.Recorded = []string{kafka.ConfigMinISR} })
+}
+
 func remembers(names ...string) []dynamicconfig.Effect {
 	return []dynamicconfig.Effect{{Remember: &names}}
 }
@@ -170,6 +187,16 @@ func rows() []row {
 		settled("the record names it, and no broker runs", recorded(declared()), want{}),
 		settled("the record names it, and the brokers cannot be read", silent(recorded(same())), want{WaitingFor: []string{"not(values-as-declared)"}}),
 
+		settled("Kafka has written another value itself", minISR("2", "2", "1"), begins),
+		settled("Kafka has written the declared value itself", minISR("2", "2", "2"), want{}),
+		settled("Kafka has written the declared value itself, and it is recorded", recordedMinISR(minISR("2", "2", "2")), want{}),
+		settled("Kafka has written none itself", minISR("2", "1", ""), want{}),
+		settled("what Kafka wrote was declared with the start of a broker", minISR("", "2", "2"), begins),
+		settled("what Kafka wrote was recorded", recordedMinISR(minISR("", "", "2")), begins),
+		settled("what Kafka wrote is the default again", recordedMinISR(minISR("", "", "1")), want{Event: "value-gone", To: dynamicconfig.Forgetting}),
+		settled("what a user wrote was never declared", minISR("", "", "3"), want{}),
+		settled("what Kafka wrote was taken away with the level of its feature", recordedMinISR(minISR("2", "2", "")), want{Event: "value-gone", To: dynamicconfig.Forgetting}),
+
 		remembering("it is recorded first", other(), want{WaitingFor: []string{"recorded"}, Effects: remembers(name)}),
 		remembering("it is added to what is recorded", changed(other(), func(f *facts) { f.Recorded = []string{"log.cleanup.policy"} }),
 			want{WaitingFor: []string{"recorded"}, Effects: remembers(name, "log.cleanup.policy")}),
@@ -182,6 +209,9 @@ func rows() []row {
 
 		altering("the value is set", recorded(other()), waits(sets...)),
 		altering("a dynamic value that is not needed is deleted", spare(), waits(deletes...)),
+		altering("what Kafka wrote itself is set", recordedMinISR(minISR("2", "2", "1")), waits(alters(kafka.Alteration{Set: map[string]string{kafka.ConfigMinISR: "2"}})...)),
+		altering("what Kafka wrote itself is set to the default and not deleted", recordedMinISR(minISR("", "2", "2")),
+			waits(alters(kafka.Alteration{Set: map[string]string{kafka.ConfigMinISR: "1"}})...)),
 		altering("a broker's own value is deleted there", declared(setting("zstd", "", ""), setting("zstd", "", "gzip")),
 			waits(alters(kafka.Alteration{Broker: new(int32(1)), Delete: []string{name}})...)),
 		altering("Kafka's default is set for what is not declared", recorded(undeclared(declared(setting("gzip", "", "")))),

@@ -118,6 +118,7 @@ func (c *Cluster) finalize(f FeatureLevel) {
 	}
 	c.Finalized = finalized
 	c.FeatureEpoch++
+	c.generate()
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
 		c.keepInLog(n, FeatureLevel{Name: f.Name, Level: old})

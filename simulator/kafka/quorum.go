@@ -93,6 +93,7 @@ func (c *Cluster) elect() {
 			c.Registrations[i].SessionEnds = c.Now + c.Settings.Session
 		}
 	}
+	c.generate()
 }
 
 // registerController stores the release of a controller in the quorum.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	client "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
 // ConfigValue is the value of one configuration.
@@ -33,7 +34,7 @@ var defaults = []ConfigValue{
 	{"log.message.timestamp.before.max.ms", "9223372036854775807"}, {"log.message.timestamp.type", "CreateTime"}, {"log.preallocate", "false"},
 	{"log.retention.bytes", "-1"}, {"log.retention.hours", "168"}, {"log.roll.hours", "168"}, {"log.roll.jitter.hours", "0"},
 	{"log.segment.bytes", "1073741824"}, {"log.segment.delete.delay.ms", "60000"}, {"max.connection.creation.rate", "2147483647"},
-	{"max.connections", "2147483647"}, {"max.connections.per.ip", "2147483647"}, {"message.max.bytes", "1048588"},
+	{"max.connections", "2147483647"}, {"max.connections.per.ip", "2147483647"}, {"message.max.bytes", "1048588"}, {client.ConfigMinISR, "1"},
 	{"num.io.threads", "8"}, {"num.network.threads", "3"},
 	{"num.recovery.threads.per.data.dir", "2"}, {"num.replica.fetchers", "1"}, {"producer.id.expiration.ms", "86400000"},
 	{"transaction.partition.verification.enable", "true"},
@@ -102,6 +103,9 @@ func (c *Cluster) Alter(via int32, a client.Alteration) error {
 				return refused(client.CodeInvalidRequest, why)
 			}
 		}
+		if why := c.protects(of, a); why != "" {
+			return refused(client.CodeInvalidConfig, why)
+		}
 		next := c.altered(of, a)
 		for _, name := range slices.Concat(slices.Sorted(maps.Keys(a.Set)), a.Delete) {
 			if why := tooFar(name, inUse(n, c.Dynamic, name), inUse(n, next, name)); why != "" {
@@ -111,6 +115,36 @@ func (c *Cluster) Alter(via int32, a client.Alteration) error {
 		c.Dynamic = next
 		return nil
 	})
+}
+
+// generate writes the values that an active controller adds to the metadata log itself, from its own file.
+func (c *Cluster) generate() {
+	i := c.nodeIndex(c.Leader)
+	if i < 0 || c.Level(versions.FeatureEligibleLeaderReplicas) == 0 {
+		return
+	}
+	for _, v := range c.Dynamic {
+		if v.Name == client.ConfigMinISR && v.Broker == None {
+			return
+		}
+	}
+	value := inUse(&c.Nodes[i], nil, client.ConfigMinISR)
+	c.Dynamic = slices.DeleteFunc(slices.Clone(c.Dynamic), func(v DynamicValue) bool { return v.Name == client.ConfigMinISR })
+	c.Dynamic = c.altered(None, client.Alteration{Set: map[string]string{client.ConfigMinISR: value}})
+}
+
+// protects says why Kafka refuses an alteration of a value that it has written itself; empty if it does not.
+func (c *Cluster) protects(of int32, a client.Alteration) string {
+	_, set := a.Set[client.ConfigMinISR]
+	taken := slices.Contains(a.Delete, client.ConfigMinISR)
+	switch {
+	case c.Level(versions.FeatureEligibleLeaderReplicas) == 0:
+	case of == None && taken:
+		return "Cluster-level min.insync.replicas cannot be removed while ELR is enabled."
+	case of != None && (set || taken):
+		return "Broker-level min.insync.replicas cannot be altered while ELR is enabled."
+	}
+	return ""
 }
 
 // altered returns the dynamic values after an alteration.

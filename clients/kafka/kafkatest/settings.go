@@ -13,6 +13,9 @@ func altering() []Behaviour {
 	for _, release := range []string{"3.9.2", "4.3.1"} {
 		rows = append(rows, alteringOn(release)...)
 	}
+	for _, release := range []string{"4.1.2", "4.3.1"} {
+		rows = append(rows, generating(release)...)
+	}
 	return rows
 }
 
@@ -71,6 +74,42 @@ func alteringOn(release string) []Behaviour {
 			When: AlterToDefaults(), Want: accepted(), Then: []Step{HasSetting(3, name, with(new("producer"), nil))},
 		}),
 	}...)
+}
+
+// generating are the rows about the value of all brokers that Kafka writes itself when the storage is formatted from 4.1 on.
+func generating(release string) []Behaviour {
+	const name = kafka.ConfigMinISR
+	setup := three(release)
+	generated := kafka.Setting{Cluster: new("1"), Default: new("1")}
+	declared := kafka.Setting{Cluster: new("2"), Default: new("1")}
+	set := Alter(kafka.Alteration{Set: map[string]string{name: "2"}})
+	file := setup
+	file.Properties = map[string]string{name: "2"}
+	return []Behaviour{
+		{
+			Name: release + ": min.insync.replicas of all brokers is generated, and follows", Setup: setup,
+			Given: []Step{HasSetting(1, name, generated), HasSetting(3, name, generated)}, When: set, Want: accepted(),
+			Then: []Step{HasSetting(1, name, declared), HasSetting(2, name, declared), HasSetting(3, name, declared)},
+		},
+		{
+			Name: release + ": min.insync.replicas is generated from the file", Setup: file,
+			When: Alter(kafka.Alteration{Set: map[string]string{name: "1"}}), Want: accepted(),
+			Given: []Step{HasSetting(1, name, kafka.Setting{Cluster: new("2"), Static: new("2"), Default: new("1")})},
+			Then:  []Step{HasSetting(3, name, kafka.Setting{Cluster: new("1"), Static: new("2"), Default: new("1")})},
+		},
+		{
+			Name: release + ": generated min.insync.replicas cannot be deleted", Setup: setup,
+			When: Alter(kafka.Alteration{Delete: []string{name}}),
+			Want: Want{Code: kafka.CodeInvalidConfig, Says: []string{"Cluster-level min.insync.replicas cannot be removed while ELR is enabled."}},
+			Then: []Step{HasSetting(1, name, generated)},
+		},
+		{
+			Name: release + ": a broker has no min.insync.replicas of its own beside the generated one", Setup: setup,
+			When: Alter(kafka.Alteration{Broker: new(int32(2)), Set: map[string]string{name: "2"}}),
+			Want: Want{Code: kafka.CodeInvalidConfig, Says: []string{"Broker-level min.insync.replicas cannot be altered while ELR is enabled."}},
+			Then: []Step{HasSetting(2, name, generated)},
+		},
+	}
 }
 
 // resizing are the rows about thread pools, which Kafka changes in steps. Two threads are configured.

@@ -70,12 +70,12 @@ type dynamicValues struct {
 	references []string
 }
 
-// declaredDynamic returns the dynamic configurations in the files of the brokers.
+// declaredDynamic returns the dynamic and generated configurations in the files of the brokers.
 func declaredDynamic(in *render.Input) dynamicValues {
 	var d dynamicValues
 	d.values = kafkaclient.DynamicValues(render.UserProperties(in))
 	for _, name := range slices.Sorted(maps.Keys(d.values)) {
-		if !render.Dynamic(name, d.values[name]) {
+		if render.Reference(d.values[name]) {
 			d.references = append(d.references, name)
 			delete(d.values, name)
 		}

@@ -59,11 +59,12 @@ func UserProperties(in *Input) map[string]string {
 	return user
 }
 
-// Dynamic reports whether Kafka takes a change of the property without a restart. A reference, such as ${env:NAME}, is resolved by a
-// process that starts: Kafka would report its value, which nothing can be compared with.
-func Dynamic(name, value string) bool {
-	return kafkaclient.Dynamic(name) && !strings.Contains(value, "${")
-}
+// Dynamic reports whether Kafka takes a change of the property without a restart.
+func Dynamic(name, value string) bool { return kafkaclient.Dynamic(name) && !Reference(value) }
+
+// Reference reports whether the value refers to another one, such as ${env:NAME}. A process that starts resolves it: Kafka would report
+// the result, which nothing can be compared with.
+func Reference(value string) bool { return strings.Contains(value, "${") }
 
 // Served reports whether clients can connect to the listener: an internal one without TLS.
 func Served(l *kafkav1beta2.Listener) bool {

@@ -1,8 +1,10 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
@@ -68,6 +70,20 @@ func (w warned) replication(spec *kafkav1beta2.KafkaClusterSpec) {
 	if _, set := spec.Config["min.insync.replicas"]; !set {
 		w.add(ReasonMinInsyncReplicas, "min.insync.replicas is not set in spec.kafka.config, so that a write is confirmed by 1 replica, and lost with it")
 	}
+}
+
+// severalConfirm reports whether every broker says that more than one replica confirms a write, although the spec may not: a user may
+// have set min.insync.replicas of all brokers.
+func severalConfirm(v *observation.Snapshot) bool {
+	settings, known := observation.Known(v.Settings)
+	for _, of := range settings {
+		s := of[kafkaclient.ConfigMinISR]
+		used := cmp.Or(s.Broker, s.Cluster, s.Static, s.Default)
+		if used == nil || *used == "1" {
+			return false
+		}
+	}
+	return known && len(settings) > 0
 }
 
 // declaredRole is how many nodes have a role, and the last of their pools with ephemeral storage, if any.

@@ -28,7 +28,9 @@ func warnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *decision.
 		add(string(w.Reason), w.Message)
 	}
 	for _, w := range observation.Derived(k, v, "warnings", specWarnings) {
-		add(w.Reason, w.Message)
+		if w.Reason != ReasonMinInsyncReplicas || !severalConfirm(v) {
+			add(w.Reason, w.Message)
+		}
 	}
 	for _, w := range objectWarnings(k, v.Objects.Pools) {
 		add(w.Reason, w.Message)

@@ -28,12 +28,12 @@ func (b *background) startedWith(p *process, properties string) string {
 // isServer reports whether a key of a node's ConfigMap is that of Kafka's own properties.
 func isServer(key string) bool { return strings.HasPrefix(key, "server-") }
 
-// pick returns the lines of properties that set dynamic configurations, or the others.
+// pick returns the lines of properties that set dynamic and generated configurations, or the others.
 func pick(properties string, dynamic bool) string {
 	var b strings.Builder
 	for line := range strings.Lines(properties) {
 		name, _, _ := strings.Cut(line, "=")
-		if kafkaclient.Dynamic(name) == dynamic {
+		if (kafkaclient.Dynamic(name) || kafkaclient.Generated(name)) == dynamic {
 			b.WriteString(line)
 		}
 	}
