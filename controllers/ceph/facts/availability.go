@@ -13,14 +13,15 @@ import (
 
 // Availability returns which daemons are available, from a live snapshot. A stopped metadata server is no member: the upgrade stops it as
 // a standby of the filesystem whose active one is replaced. It stops no daemon of another type: an administrator did, and the daemon is
-// missing.
+// missing. A gateway that does not start is a member for other gateways alone: no daemon of Ceph depends on it, and the upgrade may be what
+// repairs it.
 func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availability {
 	var out lifecycle.Availability
 	if !s.Launched() {
 		return out
 	}
 	for _, d := range Daemons(s) {
-		if d.Stopped && d.Name.Type == ceph.TypeMDS {
+		if d.Stopped && d.Name.Type == ceph.TypeMDS || ended(s, &d) && s.Selected.Type != ceph.TypeRGW {
 			continue
 		}
 		// A container that keeps failing is no restart that ends by itself: it must not block the repair of others that do not serve either.
@@ -52,12 +53,21 @@ func Missing(s *observation.Snapshot) bool {
 	})
 }
 
-// serving reports whether Ceph counts on the daemon, by a reading that is newer than its process.
+// ended reports whether the daemon is a gateway that does not start: no container of a pod of it runs, and something is wrong with it.
+func ended(s *observation.Snapshot, d *cephupgrade.Daemon) bool {
+	pod := s.Pods[d.Name]
+	return d.Name.Type == ceph.TypeRGW && d.Trouble != "" && (pod == nil || observation.StartedAt(pod).IsZero())
+}
+
+// serving reports whether Ceph counts on the daemon, by a reading that is newer than its process. Of a gateway, which Ceph does not count on,
+// only the pod says that.
 func serving(s *observation.Snapshot, d *cephupgrade.Daemon) transitions.Answer {
-	if d.Name.Type == ceph.TypeRGW {
-		if d.Ready {
-			return transitions.Yes
-		}
+	switch {
+	case ended(s, d):
+		return transitions.No
+	case d.Name.Type == ceph.TypeRGW && d.Ready:
+		return transitions.Yes
+	case d.Name.Type == ceph.TypeRGW:
 		return transitions.Unknown
 	}
 	m, known := observation.Known(s.Cluster)

@@ -3,10 +3,69 @@ package facts_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
 )
+
+// TestAvailabilityOfAGateway: only what its pod shows says whether a gateway serves. One that does not start holds back other gateways alone.
+func TestAvailabilityOfAGateway(t *testing.T) {
+	rgw := ceph.Daemon{Type: ceph.TypeRGW, ID: "store.a"}
+	pod := func(ready corev1.ConditionStatus, status corev1.ContainerStatus) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "a"}, Status: corev1.PodStatus{
+			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: ready}}, ContainerStatuses: []corev1.ContainerStatus{status},
+		}}
+	}
+	runs := corev1.ContainerStatus{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}
+	failed := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Message: "no space"}}
+	again := runs
+	again.LastTerminationState = failed
+	crashed := corev1.ContainerStatus{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}, LastTerminationState: failed}
+	ending := pod(corev1.ConditionTrue, runs)
+	ending.DeletionTimestamp = &metav1.Time{}
+	refused := appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate"}}}
+	member := func(running, ready bool, serving transitions.Answer, instance string) []lifecycle.Member {
+		return []lifecycle.Member{{Name: "rgw.store.a", Instance: instance, Running: running, Ready: ready, Serving: serving, InSync: serving == transitions.Yes}}
+	}
+	for name, tc := range map[string]struct {
+		pod      *corev1.Pod
+		status   appsv1.DeploymentStatus
+		selected ceph.Type
+		want     []lifecycle.Member
+	}{
+		"it is ready":                        {pod(corev1.ConditionTrue, runs), appsv1.DeploymentStatus{}, ceph.TypeMon, member(true, true, transitions.Yes, "a")},
+		"it runs and is not ready":           {pod(corev1.ConditionFalse, runs), appsv1.DeploymentStatus{}, ceph.TypeMon, member(true, false, transitions.Unknown, "a")},
+		"it runs again after an error":       {pod(corev1.ConditionFalse, again), appsv1.DeploymentStatus{}, ceph.TypeMon, member(true, false, transitions.Unknown, "a")},
+		"it starts":                          {pod(corev1.ConditionFalse, corev1.ContainerStatus{}), appsv1.DeploymentStatus{}, ceph.TypeMon, member(false, false, transitions.Unknown, "a")},
+		"it has no pod yet":                  {nil, appsv1.DeploymentStatus{}, ceph.TypeMon, member(false, false, transitions.Unknown, "")},
+		"it crashes, and a monitor is next":  {pod(corev1.ConditionFalse, crashed), appsv1.DeploymentStatus{}, ceph.TypeMon, nil},
+		"it crashes, and a gateway is next":  {pod(corev1.ConditionFalse, crashed), appsv1.DeploymentStatus{}, ceph.TypeRGW, member(true, false, transitions.No, "a")},
+		"its pod is refused":                 {nil, refused, ceph.TypeRGW, member(true, false, transitions.No, "")},
+		"its pod is refused, and one serves": {ending, refused, ceph.TypeMon, member(true, false, transitions.Unknown, "a")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &observation.Snapshot{
+				Record:      &record.Record{Daemons: map[string]record.Daemon{"rgw.store.a": {Reference: "ceph:16"}}},
+				Deployments: map[ceph.Daemon]*appsv1.Deployment{rgw: {Status: tc.status}}, Pods: map[ceph.Daemon]*corev1.Pod{rgw: tc.pod},
+				Selected: ceph.Daemon{Type: tc.selected, ID: "b"},
+			}
+			s.Deployments[rgw].Spec.Template.Spec.Containers = []corev1.Container{{Image: "ceph:16"}}
+			if diff := cmp.Diff(tc.want, facts.Availability(&cephv1.Cluster{}, s).Members); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
 
 // TestServesOfAMetadataServer does not count one that the monitors do not hear from, which they may show as active.
 func TestServesOfAMetadataServer(t *testing.T) {
