@@ -33,6 +33,8 @@ type Facts struct {
 	Spec decision.Situation
 	// Daemons are all daemons that the operator launched, as Kubernetes shows them.
 	Daemons []Daemon
+	// Missing are the OSDs that the operator launched and that have no Deployment now.
+	Missing []Missing
 	// IgnoreHealth is the annotation detent.dev/ignore-health.
 	IgnoreHealth string
 	// Attempt in progress; nil without one.
@@ -96,6 +98,13 @@ type Daemon struct {
 	Unpulled bool
 	// Held is why its pod must not be ended, with what to do: its claim is being deleted; empty if it may be.
 	Held string
+}
+
+// Missing is an OSD that was launched and has no Deployment.
+type Missing struct {
+	Name ceph.Daemon
+	// Declared is true if the spec has it, so that its Deployment is created again.
+	Declared bool
 }
 
 // Cluster is one reading of the maps.

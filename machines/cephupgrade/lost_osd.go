@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
 	"github.com/detent-dev/detent/machines/cephupgrade/order"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -59,6 +60,23 @@ func outText(names []string) string {
 		return names[0] + " is down and out: repair it, or remove it with ceph osd purge"
 	}
 	return list(names) + " are down and out: repair them, or remove them with ceph osd purge"
+}
+
+// missing says which OSD of the map has to get its Deployment again before the release of the OSDs is required; empty if none has. Its data may
+// be whole: to remove it is no advice.
+func (f *Facts) missing(c *Cluster, targets map[ceph.Type]decision.Image) string {
+	for _, one := range f.Missing {
+		_, mapped := c.osd(one.Name)
+		m, reported := c.metadata(one.Name)
+		switch {
+		case !mapped || reported && m.Version.Same(targets[ceph.TypeOSD].Version):
+		case !one.Declared:
+			return fmt.Sprintf("%s is not in the spec, and does not run %s: add its storage to spec.storage", one.Name, targets[ceph.TypeOSD].Version)
+		default:
+			return fmt.Sprintf("the Deployment of %s is missing: it is created again, and if it is refused, the condition Warning says why", one.Name)
+		}
+	}
+	return ""
 }
 
 // remedy says how an OSD that does not start is given up, with the space before; empty if nothing says that it does not.

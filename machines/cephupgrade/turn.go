@@ -69,6 +69,9 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 	all := f.ordered(c, d.Targets)
 	step, left := order.Next(all, f.standbys(d.Targets))
 	if _, due := f.release(c, d.Targets); due && !slices.ContainsFunc(all, precedesRelease) {
+		if text := f.missing(c, d.Targets); text != "" {
+			return plan{turn: repair, text: text}
+		}
 		if up, down := f.older(c, d.Targets); len(up) > 0 {
 			return plan{turn: dead, text: fmt.Sprintf("%s run another version than %s without a Deployment of this cluster: upgrade them where they are run", list(up), d.Targets[ceph.TypeOSD].Version)}
 		} else if len(down) > 0 {

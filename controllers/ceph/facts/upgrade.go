@@ -37,7 +37,7 @@ func Upgrade(c *cephv1.Cluster, s *observation.Snapshot, o machines.ObserveOptio
 	}
 	founded := s.Founded()
 	if founded {
-		f.Daemons = Daemons(s)
+		f.Daemons, f.Missing = Daemons(s), missing(s)
 	} else if decided := Launch(c, s); decided.Outcome == decision.Refused {
 		// A spec that is refused shows that before the first daemon serves.
 		for _, d := range s.Declared {
@@ -137,6 +137,17 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 			setByHand(s, &d, image)
 		}
 		all = append(all, d)
+	}
+	return all
+}
+
+// missing returns the OSDs that were launched and have no Deployment.
+func missing(s *observation.Snapshot) (all []cephupgrade.Missing) {
+	for _, name := range s.Record.Of(ceph.TypeOSD) {
+		if s.Deployments[name] == nil && s.Record.Daemons[name.String()].Reference != "" {
+			_, declared := s.Find(name)
+			all = append(all, cephupgrade.Missing{Name: name, Declared: declared})
+		}
 	}
 	return all
 }

@@ -5,10 +5,13 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
@@ -53,5 +56,27 @@ func TestUpgradeEvictsManagersThatAreGone(t *testing.T) {
 				t.Errorf("evicted (-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestUpgradeNamesOSDsWithoutADeployment names those that were launched, and whether the spec has them.
+func TestUpgradeNamesOSDsWithoutADeployment(t *testing.T) {
+	table, err := versions.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	osd := func(id string) ceph.Daemon { return ceph.Daemon{Type: ceph.TypeOSD, ID: id} }
+	launched := record.Daemon{Reference: "ceph:16", Format: record.FormatDone}
+	of := &appsv1.Deployment{}
+	of.Spec.Template.Spec.Containers = []corev1.Container{{Image: "ceph:16"}}
+	s := &observation.Snapshot{
+		Table:       table,
+		Declared:    []daemons.Daemon{{Name: osd("0")}, {Name: osd("1")}, {Name: osd("2")}},
+		Record:      &record.Record{Daemons: map[string]record.Daemon{"osd.0": launched, "osd.1": launched, "osd.2": {}, "osd.3": launched, "mgr.a": launched}},
+		Deployments: map[ceph.Daemon]*appsv1.Deployment{osd("0"): of},
+	}
+	want := []cephupgrade.Missing{{Name: osd("1"), Declared: true}, {Name: osd("3")}}
+	if diff := cmp.Diff(want, facts.Upgrade(&cephv1.Cluster{}, s, machines.ObserveOptions{}).Missing); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
