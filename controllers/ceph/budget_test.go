@@ -120,3 +120,29 @@ func TestKindLetsAHostBeDrained(t *testing.T) {
 		})
 	}
 }
+
+// TestKindDrainsBesideAnOSDThatNeverServed leaves an OSD out of the budget that does not start after its launch.
+func TestKindDrainsBesideAnOSDThatNeverServed(t *testing.T) {
+	r := launched(t, "16")
+	budget := func() (of policyv1.PodDisruptionBudget) {
+		r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-osd"}, &of))
+		return of
+	}
+	selects := func(id string) bool {
+		of := budget()
+		selector, err := metav1.LabelSelectorAsSelector(of.Spec.Selector)
+		r.must(err)
+		return selector.Matches(labels.Set{"ceph.rook.io/cluster": "rook-ceph", "ceph_daemon_type": "osd", "ceph_daemon_id": id})
+	}
+	r.world.Broken = func(d cephclient.Daemon, _ string) bool { return d == cephclient.Daemon{Type: cephclient.TypeOSD, ID: "3"} }
+	r.edit(func(c *cephv1.Cluster) { c.Spec.Storage.VolumeClaims[0].Count = 3 })
+	r.until("the launch of the OSD", 5*time.Minute, func() bool { return r.record().Daemons["osd.3"].Reference != "" })
+	for range 10 {
+		r.step()
+	}
+	if of := budget(); selects("3") || !selects("0") || of.Spec.MaxUnavailable.IntVal != 1 {
+		t.Errorf("the budget: %+v", of.Spec)
+	}
+	r.world.Broken = nil
+	r.until("the OSD", 5*time.Minute, func() bool { return r.settled("16")() && selects("3") })
+}

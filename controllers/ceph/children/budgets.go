@@ -22,7 +22,7 @@ func (t *scope) budgets(ctx context.Context) error {
 		}
 		budget := render.Budget(t.cluster, kind)
 		if kind == ceph.TypeOSD {
-			budget = render.OSDBudget(t.cluster, away)
+			budget = render.OSDBudget(t.cluster, away, facts.NeverServed(t.snapshot))
 		}
 		if err := t.write.Apply(ctx, budget); err != nil {
 			return err

@@ -2,19 +2,21 @@ package facts
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/record"
 )
 
 // Away returns the only host that has OSDs that do not serve, with the numbers of all OSDs on it; empty if all serve, if they are of several
-// hosts or of an unknown one, or if Ceph does not say which are up.
+// hosts or of an unknown one, or if Ceph does not say which are up. OSDs that never served have no data, and do not count.
 func Away(s *observation.Snapshot) (host string, ids []string) {
 	m, known := observation.Known(s.Cluster)
 	if !known || s.Record == nil {
 		return "", nil
 	}
-	for _, name := range s.Record.Of(ceph.TypeOSD) {
+	for _, name := range servedOSDs(s) {
 		pod := s.Pods[name]
 		serves := pod != nil && pod.DeletionTimestamp == nil && observation.Ready(pod) && Serves(&m, name)
 		if serves || s.Record.Daemons[name.String()].Reference == "" {
@@ -26,7 +28,7 @@ func Away(s *observation.Snapshot) (host string, ids []string) {
 		}
 		host = at
 	}
-	for _, name := range s.Record.Of(ceph.TypeOSD) {
+	for _, name := range servedOSDs(s) {
 		if host != "" && hostOf(s, name) == host {
 			ids = append(ids, name.ID)
 		}
@@ -34,8 +36,27 @@ func Away(s *observation.Snapshot) (host string, ids []string) {
 	return host, ids
 }
 
-// hostOf returns the host of an OSD in CRUSH; empty if it is not known: the OSD never served, or the spec does not declare it any more.
+// hostOf returns the host that an OSD depends on: that of its pod, and without a pod on a host that of its directory, or that in CRUSH; empty if
+// none is known. An OSD on a volume that is not bound to a host keeps its first host in CRUSH when it moves, and another one may run it.
 func hostOf(s *observation.Snapshot, osd ceph.Daemon) string {
+	if pod := s.Pods[osd]; pod != nil && pod.Spec.NodeName != "" {
+		return pod.Spec.NodeName
+	}
 	declared, _ := s.Find(osd)
 	return cmp.Or(declared.Node, s.Record.Daemons[osd.String()].CrushHost)
+}
+
+// servedOSDs returns the OSDs that have served.
+func servedOSDs(s *observation.Snapshot) []ceph.Daemon {
+	return slices.DeleteFunc(s.Record.Of(ceph.TypeOSD), func(d ceph.Daemon) bool { return s.Record.Daemons[d.String()].Format != record.FormatDone })
+}
+
+// NeverServed returns the numbers of the OSDs that have never served.
+func NeverServed(s *observation.Snapshot) (ids []string) {
+	for _, name := range s.Record.Of(ceph.TypeOSD) {
+		if s.Record.Daemons[name.String()].Format != record.FormatDone {
+			ids = append(ids, name.ID)
+		}
+	}
+	return ids
 }

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"slices"
+
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -24,14 +26,16 @@ func Budget(c *cephv1.Cluster, of ceph.Type) *policyv1.PodDisruptionBudget {
 	}
 }
 
-// OSDBudget returns the PodDisruptionBudget of the OSDs. While a host is away, all OSDs on it may be evicted, and no other one. There is one
-// budget: a pod that two budgets select cannot be evicted at all. The requirement is never empty: a field that is left out would keep what is
-// stored.
-func OSDBudget(c *cephv1.Cluster, away []string) *policyv1.PodDisruptionBudget {
+// OSDBudget returns the PodDisruptionBudget of the OSDs. While a host is away, all OSDs on it may be evicted, and no other one. Those that have
+// never served may be evicted, too: a budget that counts one that does not start would let no other one go. There is one budget: a pod that two
+// budgets select cannot be evicted at all. The requirement is never empty: a field that is left out would keep what is stored.
+func OSDBudget(c *cephv1.Cluster, away, neverServed []string) *policyv1.PodDisruptionBudget {
 	out := Budget(c, ceph.TypeOSD)
 	others := metav1.LabelSelectorRequirement{Key: LabelID, Operator: metav1.LabelSelectorOpExists}
+	if free := slices.Concat(away, neverServed); len(free) > 0 {
+		others.Operator, others.Values = metav1.LabelSelectorOpNotIn, free
+	}
 	if len(away) > 0 {
-		others.Operator, others.Values = metav1.LabelSelectorOpNotIn, away
 		out.Spec.MaxUnavailable = new(intstr.FromInt32(0))
 	}
 	out.Spec.Selector.MatchExpressions = []metav1.LabelSelectorRequirement{others}

@@ -29,7 +29,7 @@ func TestBudgetSelectsTheDaemonsOfItsType(t *testing.T) {
 	for _, kind := range ceph.Types() {
 		budget := render.Budget(in.Cluster, kind)
 		if kind == ceph.TypeOSD {
-			budget = render.OSDBudget(in.Cluster, nil)
+			budget = render.OSDBudget(in.Cluster, nil, nil)
 		}
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 		if err != nil {
