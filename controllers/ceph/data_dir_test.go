@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/ceph/record"
@@ -37,6 +38,32 @@ func TestKindKeepsTheDataDirOfMonitors(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestKindMovesTheDataDirOfAMonitorThatWasNotLaunched places two of three monitors, whose cluster is not founded without the third one, and creates
+// the Cluster again with another directory.
+func TestKindMovesTheDataDirOfAMonitorThatWasNotLaunched(t *testing.T) {
+	c := cluster("ceph:16")
+	r := newRig(t, c)
+	r.must(r.client.Delete(t.Context(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "node-3"}}))
+	r.until("the hosts", time.Minute, func() bool { return r.placed("mon.b") })
+	r.edit(func(c *cephv1.Cluster) { c.Spec.DataDirHostPath = "/data" })
+	r.node("node-3")
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	for _, name := range []string{"mon.a", "mon.b", "mon.c"} {
+		if got := r.record().Daemons[name].DataDir; got != "/data" {
+			t.Errorf("%s is in %s", name, got)
+		}
+	}
+}
+
+// placed reports whether a monitor has a host.
+func (r *rig) placed(name string) bool {
+	var stored corev1.ConfigMap
+	if r.client.Get(r.t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: record.Name("rook-ceph")}, &stored) != nil {
+		return false
+	}
+	return r.record().Daemons[name].Node != ""
 }
 
 // forgetDataDirs makes the record one of an earlier release.

@@ -96,7 +96,7 @@ func (t *scope) place(ctx context.Context, next *record.Record) error {
 				return noHost(d.Name, hosts)
 			}
 			one.Node, one.Format = chosen, record.FormatAllowed
-			one.Directory, one.DataDir = render.MonDirectory(t.cluster), t.cluster.Spec.DataDirHostPath
+			t.lay(&one)
 			if moves[d.Name] {
 				one.Remade++
 			}
@@ -109,7 +109,13 @@ func (t *scope) place(ctx context.Context, next *record.Record) error {
 	return nil
 }
 
-// unplace forgets the hosts of monitors that were not launched where the host is gone or excluded, and returns the hosts if it read them.
+// lay gives a monitor without data its directory, as the spec wants it now.
+func (t *scope) lay(one *record.Daemon) {
+	one.Directory, one.DataDir = render.MonDirectory(t.cluster), t.cluster.Spec.DataDirHostPath
+}
+
+// unplace forgets the hosts of monitors that were not launched where the host is gone or excluded, and returns the hosts if it read them. Those
+// that keep their host may have been placed for a Cluster that was deleted.
 func (t *scope) unplace(ctx context.Context, next *record.Record) (hosts []host, err error) {
 	for _, d := range t.declaredOf(ceph.TypeMon) {
 		one := next.Daemons[d.Name.String()]
@@ -123,8 +129,9 @@ func (t *scope) unplace(ctx context.Context, next *record.Record) (hosts []host,
 		}
 		if !slices.ContainsFunc(hosts, func(h host) bool { return h.name == one.Node && h.excluded == "" }) {
 			one.Node = ""
-			next.Daemons[d.Name.String()] = one
 		}
+		t.lay(&one)
+		next.Daemons[d.Name.String()] = one
 	}
 	return hosts, nil
 }
