@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -264,6 +265,22 @@ func TestDynamicConfigCountsALostBroker(t *testing.T) {
 	want := []dynamicconfig.Broker{{ID: 0, Pod: podBroker}, {ID: 1, Pod: otherBroker}, {ID: 2, Pod: podLeaving}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("brokers (-want +got):\n%s", diff)
+	}
+}
+
+// A value that a user sets after the spec stopped to declare it stays, although Detent had set Kafka's default before.
+func TestKindKeepsAValueOfWhatIsNotDeclaredAnyMore(t *testing.T) {
+	r, reconciler := configurable(t)
+	r.configured(map[string]string{"compression.type": ""})
+	r.steps(reconciler, 12, r.started)
+	if got := r.kafka.altered["compression.type"]; got != "producer" {
+		t.Fatalf("dynamic value %q, want Kafka's default", got)
+	}
+	r.kafka.altered = map[string]string{"compression.type": "lz4"}
+	r.clock.Step(11 * time.Minute)
+	r.steps(reconciler, 12, r.started)
+	if got := r.kafka.altered["compression.type"]; got != "lz4" || r.altered() != "" {
+		t.Errorf("dynamic value %q and record %q, want the user's lz4 and none", got, r.altered())
 	}
 }
 

@@ -55,7 +55,7 @@ func Domain() domain.Domain[Facts, struct{}] {
 				{Name: "no broker answers", Value: map[int32]kafka.Settings{}},
 			}),
 			domain.Of(value{}, set("not declared", func(f *Facts) { f.Declared = nil })),
-			domain.Of(value{}, set("recorded", func(f *Facts) { f.Recorded = []string{domainName} })),
+			domain.Of(value{}, set("recorded", func(f *Facts) { f.Recorded = []string{entryOf(domainName, "zstd"), domainThreads} })),
 			domain.Of(value{}, answer("asked", kafkaversion.Asked), answer("done", kafkaversion.Done), answer("refused", kafkaversion.Refused), answer("answer lost", kafkaversion.Unknown)),
 			domain.Of(value{}, set("just entered", func(f *Facts) { f.EnteredAt = now })),
 			domain.Of(value{}, set("an earlier request in doubt", func(f *Facts) { f.InFlight = kafkaversion.InFlight{Until: now.Add(time.Minute)} })),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/detent-dev/detent/clients/kafka"
 )
@@ -18,8 +19,6 @@ type changes struct {
 	overrides map[int32][]string
 	// steps are new values of a broker's own for sizes of thread pools: it does not take at once what applies without its own value.
 	steps map[int32]map[string]string
-	// dynamic are the configurations whose dynamic value is Detent's: now, or once the changes are made. Sorted.
-	dynamic []string
 	// next are changes of sizes of thread pools that every broker reports to have begun. Sorted.
 	next []string
 }
@@ -90,7 +89,8 @@ func (f *Facts) names(reported map[int32]kafka.Settings) []string {
 	for name := range f.Declared {
 		concern[name] = true
 	}
-	for _, name := range f.Recorded {
+	for _, entry := range f.Recorded {
+		name, _, _ := strings.Cut(entry, "=")
 		concern[name] = true
 	}
 	for _, settings := range reported {
@@ -107,12 +107,16 @@ func (f *Facts) names(reported map[int32]kafka.Settings) []string {
 type report struct {
 	// present and absent say that a broker has a value of all brokers, or none; other that it differs from the wanted one.
 	present, absent, other bool
+	// foreign says that a broker has a value of all brokers that is not in the record.
+	foreign bool
+	// generated says that a broker has a value of all brokers that it was started with: Kafka may have written it from a file.
+	generated bool
 	// started says that a broker was started with another value than the wanted one.
 	started bool
 }
 
 // reportOf returns the report of a configuration whose wanted value is known unless it is nil.
-func reportOf(name string, want *string, ids []int32, reported map[int32]kafka.Settings) report {
+func (f *Facts) reportOf(name string, want *string, ids []int32, reported map[int32]kafka.Settings) report {
 	var r report
 	for _, id := range ids {
 		s, known := reported[id][name]
@@ -123,6 +127,8 @@ func reportOf(name string, want *string, ids []int32, reported map[int32]kafka.S
 			r.absent = true
 		} else {
 			r.present, r.other = true, r.other || !equal(s.Cluster, want)
+			r.foreign = r.foreign || !f.records(name, *s.Cluster)
+			r.generated = r.generated || equal(s.Cluster, s.Static)
 		}
 		r.started = r.started || !equal(cmp.Or(s.Static, s.Default), want)
 	}
@@ -131,24 +137,20 @@ func reportOf(name string, want *string, ids []int32, reported map[int32]kafka.S
 
 // compare adds the changes of one configuration. The value of all brokers is needed as long as a broker was started with another value
 // than the declared one, or with Kafka's default if none is declared. While a broker is silent, a value that is right stays: the broker
-// may need it when it is back.
+// may need it when it is back. A value of what is not declared is a user's unless it is in the record, and stays.
 func (f *Facts) compare(c *changes, name string, ids []int32, reported map[int32]kafka.Settings, silent bool) {
 	value, declared := f.Declared[name]
 	want := f.wanted(name, ids, reported)
-	r := reportOf(name, want, ids, reported)
-	ours := declared || slices.Contains(f.Recorded, name)
-	needed := want != nil && (r.started || silent && r.present && !r.other && ours)
+	r := f.reportOf(name, want, ids, reported)
+	ours := declared || r.present && !r.foreign
 	if kafka.Generated(name) {
-		needed = r.follow(c, name, ours || r.started, want)
-		ours = declared
+		r.follow(c, name, ours || r.generated, want)
 	} else {
+		needed := want != nil && (ours || !r.present) && (r.started || silent && r.present && !r.other)
 		r.change(c, name, needed, ours, f.step(name, want, ids, reported), want)
 	}
 	if _, changes := c.set[name]; changes && !r.absent && kafka.Pooled(name) {
 		c.next = append(c.next, name)
-	}
-	if needed || r.present && ours {
-		c.dynamic = append(c.dynamic, name)
 	}
 	if !declared {
 		return
@@ -206,14 +208,12 @@ func (r report) change(c *changes, name string, needed, ours bool, step, want *s
 	}
 }
 
-// follow sets a value of all brokers that Kafka may have written itself to the wanted one, and reports whether that is due. Such a value
+// follow sets a value of all brokers that Kafka may have written itself to the wanted one. Such a value
 // goes before every file and cannot be deleted. While there is none, the files apply, and none is added.
-func (r report) follow(c *changes, name string, ours bool, want *string) bool {
-	due := ours && r.present && r.other && want != nil
-	if due {
+func (r report) follow(c *changes, name string, ours bool, want *string) {
+	if ours && r.present && r.other && want != nil {
 		c.set[name] = *want
 	}
-	return due
 }
 
 // step returns the value that every broker takes next: the wanted one, or that of the first broker to which it is too far.
@@ -254,24 +254,39 @@ func defaultOf(name string, ids []int32, reported map[int32]kafka.Settings) *str
 
 func equal(a, b *string) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// covers reports whether the record names everything that is to be set.
+// entryOf is what the record contains of a configuration and a value that was or is to be set. The records of earlier releases contain the
+// name alone.
+func entryOf(name, value string) string { return name + "=" + value }
+
+// records reports whether the record shows the dynamic value of a configuration as Detent's.
+func (f *Facts) records(name, value string) bool {
+	return slices.Contains(f.Recorded, name) || slices.Contains(f.Recorded, entryOf(name, value))
+}
+
+// covers reports whether the record contains everything that is to be set.
 func (f *Facts) covers(c changes) bool {
-	for name := range c.set {
-		if !slices.Contains(f.Recorded, name) {
+	for name, value := range c.set {
+		if !f.records(name, value) {
 			return false
 		}
 	}
 	return true
 }
 
-// recordFor returns the record with everything that is to be set.
+// recordFor returns the record with everything that is to be set. What it contains already stays: brokers have these values until they are
+// altered.
 func (f *Facts) recordFor(c changes) []string {
-	names := slices.AppendSeq(slices.Clone(f.Recorded), maps.Keys(c.set))
-	slices.Sort(names)
-	return slices.Compact(names)
+	out := slices.Clone(f.Recorded)
+	for name, value := range c.set {
+		if !f.records(name, value) {
+			out = append(out, entryOf(name, value))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
-// left returns the recorded configurations that have no dynamic value and need none. It returns nil if that is not known.
+// left returns the entries of the record whose configuration has no such dynamic value and needs none. It returns nil if that is not known.
 func (f *Facts) left() []string {
 	c, known := f.due()
 	reported, _ := f.Settings.Get()
@@ -279,9 +294,16 @@ func (f *Facts) left() []string {
 		return nil
 	}
 	var out []string
-	for _, name := range f.Recorded {
-		if !slices.Contains(c.dynamic, name) {
-			out = append(out, name)
+	for _, entry := range f.Recorded {
+		name, value, exact := strings.Cut(entry, "=")
+		_, set := c.set[name]
+		used := set || slices.Contains(c.remove, name)
+		for _, settings := range reported {
+			current := settings[name].Cluster
+			used = used || current != nil && (!exact || *current == value)
+		}
+		if !used {
+			out = append(out, entry)
 		}
 	}
 	return out

@@ -29,7 +29,8 @@ type Facts struct {
 	Declared map[string]string
 	// Excluded are declared configurations whose value only a process that starts can resolve. They have no dynamic value.
 	Excluded []string
-	// Recorded are the configurations in the record, sorted.
+	// Recorded is the record, sorted: name=value for each dynamic value that was or is to be set, or the name alone if an earlier release
+	// has recorded it, for any value.
 	Recorded []string
 	// Brokers that run, or are created again as they last ran, sorted by id.
 	Brokers []Broker

@@ -28,7 +28,7 @@ const (
 
 // Effect is one request. Exactly one of its fields is set.
 type Effect struct {
-	// Remember are the configurations that the record of the cluster is to name, sorted.
+	// Remember is what the record of the cluster is to contain, in the form of Facts.Recorded.
 	Remember *[]string
 	// Alter changes dynamic values.
 	Alter []kafka.Alteration
@@ -90,7 +90,7 @@ func Definition() machines.Definition[Facts, struct{}, Effect] {
 			return machines.InferredState[struct{}]{State: Settled}, transitions.Allow()
 		}},
 		Records: []machines.Record{
-			{Name: "altered", Home: "ConfigMap <cluster>-dynamic-configuration", Doc: "the configurations whose dynamic value is Detent's; without it a value that is not declared any more is taken for a user's and stays"},
+			{Name: "altered", Home: "ConfigMap <cluster>-dynamic-configuration", Doc: "the configurations whose dynamic value is Detent's, and the values; without it a value that is not declared any more is taken for a user's and stays"},
 		},
 	}
 }

@@ -2,6 +2,7 @@ package dynamicconfig_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -65,6 +66,16 @@ func changed(f facts, change func(*facts)) facts {
 func undeclared(f facts) facts { return changed(f, func(f *facts) { f.Declared = nil }) }
 
 func recorded(f facts) facts { return changed(f, func(f *facts) { f.Recorded = []string{name} }) }
+
+// set is a record of values that Detent has set.
+func set(f facts, values ...string) facts {
+	return changed(f, func(f *facts) {
+		f.Recorded = nil
+		for _, value := range values {
+			f.Recorded = append(f.Recorded, name+"="+value)
+		}
+	})
+}
 
 func broken(f facts) facts {
 	return changed(f, func(f *facts) { f.Problem = transitions.Problemf("NodeIDsRefused", "two pools claim node id 3") })
@@ -130,8 +141,11 @@ func minISR(wanted, static, cluster string) facts {
 	})
 }
 
-func recordedMinISR(f facts) facts {
-	return changed(f, func(f *facts) { f.Recorded = []string{kafka.ConfigMinISR} })
+// recordedMinISR is a record of a value that Detent has set, or of the name alone, as earlier releases wrote it.
+func recordedMinISR(f facts, value ...string) facts {
+	return changed(f, func(f *facts) {
+		f.Recorded = []string{strings.Join(append([]string{kafka.ConfigMinISR}, value...), "=")}
+	})
 }
 
 func remembers(names ...string) []dynamicconfig.Effect {
@@ -193,13 +207,23 @@ func rows() []row {
 		settled("Kafka has written none itself", minISR("2", "1", ""), want{}),
 		settled("what Kafka wrote was declared with the start of a broker", minISR("", "2", "2"), begins),
 		settled("what Kafka wrote was recorded", recordedMinISR(minISR("", "", "2")), begins),
-		settled("what Kafka wrote is the default again", recordedMinISR(minISR("", "", "1")), want{Event: "value-gone", To: dynamicconfig.Forgetting}),
+		settled("what Kafka wrote is the default again", recordedMinISR(minISR("", "", "1"), "2"), want{Event: "value-gone", To: dynamicconfig.Forgetting}),
+		settled("a user wrote another value over what Kafka wrote", minISR("", "2", "3"), want{}),
 		settled("what a user wrote was never declared", minISR("", "", "3"), want{}),
 		settled("what Kafka wrote was taken away with the level of its feature", recordedMinISR(minISR("2", "2", "")), want{Event: "value-gone", To: dynamicconfig.Forgetting}),
+		settled("what is not declared has Detent's value", set(undeclared(declared(setting("zstd", "zstd", ""))), "zstd"), begins),
+		settled("what is not declared has an earlier value of Detent's", set(undeclared(declared(setting("zstd", "lz4", ""))), "lz4", "producer"), begins),
+		settled("what is not declared has Kafka's default, set by Detent", set(undeclared(declared(setting("zstd", "producer", ""))), "producer"), want{}),
+		settled("what is not declared was set by hand", undeclared(declared(setting("zstd", "lz4", ""))), want{}),
+		settled("what is not declared was set by hand after Detent's value", set(undeclared(declared(setting("zstd", "lz4", ""))), "producer"), want{Event: "value-gone", To: dynamicconfig.Forgetting}),
+		settled("what is declared was set by hand", set(declared(setting("gzip", "lz4", "")), "zstd"), begins),
+		settled("a value before the present one is in the record", set(declared(setting("gzip", "zstd", "")), "lz4", "zstd"), want{Event: "value-gone", To: dynamicconfig.Forgetting}),
 
-		remembering("it is recorded first", other(), want{WaitingFor: []string{"recorded"}, Effects: remembers(name)}),
+		remembering("another value of it is recorded", set(other(), "lz4"), want{WaitingFor: []string{"recorded"}, Effects: remembers(name+"=lz4", name+"=zstd")}),
+		remembering("its value is recorded", set(other(), "zstd"), want{Event: "recorded", To: dynamicconfig.Altering}),
+		remembering("it is recorded first", other(), want{WaitingFor: []string{"recorded"}, Effects: remembers(name + "=zstd")}),
 		remembering("it is added to what is recorded", changed(other(), func(f *facts) { f.Recorded = []string{"log.cleanup.policy"} }),
-			want{WaitingFor: []string{"recorded"}, Effects: remembers(name, "log.cleanup.policy")}),
+			want{WaitingFor: []string{"recorded"}, Effects: remembers(name+"=zstd", "log.cleanup.policy")}),
 		remembering("it is recorded", recorded(other()), want{Event: "recorded", To: dynamicconfig.Altering}),
 		remembering("what is only deleted needs no record", declared(setting("zstd", "lz4", "")), want{Event: "recorded", To: dynamicconfig.Altering}),
 		remembering("the spec was reverted", same(), want{Event: "nothing-to-alter", To: dynamicconfig.Settled}),
@@ -263,6 +287,7 @@ func rows() []row {
 		{Name: "refused: the spec was changed", State: dynamicconfig.Refusing, Attempt: "compression.type=snappy", Facts: entered(recorded(other()), time.Second), Want: want{Event: machines.EventTargetChanged, To: dynamicconfig.Remembering}},
 
 		{Name: "forgetting: the record is written", State: dynamicconfig.Forgetting, Facts: recorded(same()), Want: want{WaitingFor: []string{"not(record-has-more)"}, Effects: remembers()}},
+		{Name: "forgetting: a value in use stays", State: dynamicconfig.Forgetting, Facts: set(declared(setting("gzip", "zstd", "")), "lz4", "zstd"), Want: want{WaitingFor: []string{"not(record-has-more)"}, Effects: remembers(name + "=zstd")}},
 		{Name: "forgetting: the record was written", State: dynamicconfig.Forgetting, Facts: same(), Want: want{Event: "forgotten", To: dynamicconfig.Settled}},
 		{Name: "forgetting: a request may still set it", State: dynamicconfig.Forgetting, Facts: changed(recorded(same()), func(f *facts) { f.InFlight.Until = now.Add(time.Second) }), Want: want{Event: machines.EventPreconditionFailed, To: dynamicconfig.Settled}},
 		{Name: "forgetting: the brokers cannot be read", State: dynamicconfig.Forgetting, Facts: silent(recorded(same())), Want: want{WaitingFor: []string{"not(record-has-more)"}}},

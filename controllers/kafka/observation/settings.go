@@ -16,23 +16,44 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// keyAltered is the key of the record with the names of altered configurations, separated by spaces.
-const keyAltered = "altered"
+const (
+	// keyAltered is the key of the record with the names of altered configurations, separated by spaces. Earlier releases write nothing else.
+	keyAltered = "altered"
+	// keyValues is the key with the entries: the names with the values that were set, each in a line.
+	keyValues = "values"
+)
 
-// AlteredRecord returns the data of the record of altered configurations.
-func AlteredRecord(names []string) map[string]string {
-	return map[string]string{keyAltered: strings.Join(names, " ")}
+// AlteredRecord returns the data of the record of altered configurations, from its entries: each a name, or a name and a value.
+func AlteredRecord(entries []string) map[string]string {
+	names := make([]string, len(entries))
+	for i, entry := range entries {
+		names[i], _, _ = strings.Cut(entry, "=")
+	}
+	slices.Sort(names)
+	return map[string]string{keyAltered: strings.Join(slices.Compact(names), " "), keyValues: strings.Join(entries, "\n")}
 }
 
-// Altered returns the names in the record of altered configurations, sorted.
+// Altered returns the entries of the record of altered configurations, sorted. A name without an entry is one: an earlier release wrote it.
+// An entry whose name is missing does not count.
 func (v *Snapshot) Altered(kafka *kafkav1beta2.Kafka) []string {
 	m := Named(v.Objects.ConfigMaps, render.AlteredName(kafka.Name))
 	if m == nil || m.Labels[labels.Record] != labels.RecordConfiguration {
 		return nil
 	}
-	names := strings.Fields(m.Data[keyAltered])
-	slices.Sort(names)
-	return slices.Compact(names)
+	names, detailed := strings.Fields(m.Data[keyAltered]), map[string]bool{}
+	var out []string
+	for entry := range strings.SplitSeq(m.Data[keyValues], "\n") {
+		if name, _, _ := strings.Cut(entry, "="); slices.Contains(names, name) {
+			out, detailed[name] = append(out, entry), true
+		}
+	}
+	for _, name := range names {
+		if !detailed[name] {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // settingsQueries returns the queries about the dynamic configurations of the brokers whose pods are ready. An answer from before the

@@ -2,9 +2,14 @@ package observation
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/dynamicconfig"
@@ -40,6 +45,30 @@ func TestAcceptanceOf(t *testing.T) {
 			v := &Snapshot{unanswered: isPending(c.settings), Nodes: []Node{{Roles: both, RolesRunning: both, Wanted: true, Pod: Pod{Exists: true, Ready: !c.down}}}}
 			if got := AcceptanceOf(k, v); got != c.want {
 				t.Errorf("%d, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+func TestAlteredRecordRoundTrip(t *testing.T) {
+	for name, c := range map[string]struct {
+		data map[string]string
+		want []string
+	}{
+		"values":                             {AlteredRecord([]string{"a=1", "a=2", "log.cleanup.policy=compact, delete"}), []string{"a=1", "a=2", "log.cleanup.policy=compact, delete"}},
+		"a name and a value":                 {AlteredRecord([]string{"a", "a=1"}), []string{"a", "a=1"}},
+		"a record of an earlier release":     {map[string]string{keyAltered: "b a"}, []string{"a", "b"}},
+		"an entry whose name was taken away": {map[string]string{keyAltered: "b", keyValues: "a=1\nb=2"}, []string{"b=2"}},
+		"nothing":                            {AlteredRecord(nil), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &corev1.ConfigMap{Data: c.data}
+			m.Name, m.Labels = render.AlteredName("c"), map[string]string{labels.Record: labels.RecordConfiguration}
+			k := &kafkav1beta2.Kafka{}
+			k.Name = "c"
+			v := &Snapshot{Objects: Objects{ConfigMaps: []*corev1.ConfigMap{m}}}
+			if got := v.Altered(k); !slices.Equal(got, c.want) {
+				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
 	}
