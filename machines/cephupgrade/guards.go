@@ -98,10 +98,23 @@ var (
 		}
 		return transitions.Allow()
 	})
-	recorded = mapped("attempt-recorded", "the attempt and the health codes from before are recorded", "the record of the attempt", func(f *Facts, _ *Cluster, m *Memory, _ Data) transitions.Verdict {
-		return transitions.If(f.recorded(m), "it is not recorded yet")
-	})
 )
+
+// recorded waits for the health, without which nothing is recorded.
+var recorded = guard{
+	Name: "attempt-recorded", Doc: "the attempt and the health codes from before are recorded", Expected: "the record of the attempt",
+	Needs: []transitions.Need{NeedCluster, NeedMemory, NeedHealth},
+	Evaluate: func(f *Facts, _ Data) transitions.Verdict {
+		_, m, gap, known := f.read()
+		if !known {
+			return gap
+		}
+		if _, read := f.Health.Get(); !read && !f.recorded(&m) {
+			return f.Health.Gap()
+		}
+		return transitions.If(f.recorded(&m), "it is not recorded yet")
+	},
+}
 
 // turns returns a guard for a turn before which nothing of an earlier daemon is left.
 func turns(name, doc string, to turn) guard {
