@@ -53,11 +53,12 @@ func (a pgAnswer) read() (PGs, error) {
 	return p, nil
 }
 
-// clean are the states in which a placement group has all its replicas and serves.
-var clean = regexp.MustCompile(`^active\+clean(\+(scrubbing|deep|laggy|snaptrim|snaptrim_wait|repair))*$`)
+// clean are the states in which a placement group has all its replicas and serves. One that is remapped has them on other OSDs than CRUSH
+// chooses, and stays so while CRUSH finds too few. One that is to be merged (premerge) is not active.
+var clean = regexp.MustCompile(`^active\+clean(\+(remapped|scrubbing|deep|laggy|snaptrim|snaptrim_wait|repair))*$`)
 
 // Unclean returns the states of placement groups that are not clean, sorted, and reports whether all of them are accounted for. A
-// placement group that is scrubbed, trimmed or slow is clean.
+// placement group that is scrubbed, trimmed, slow or remapped is clean.
 func (p PGs) Unclean() (states []string, complete bool) {
 	counted := 0
 	for _, name := range slices.Sorted(maps.Keys(p.States)) {
