@@ -21,9 +21,6 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// VersionSettled is true once every daemon runs what the spec asks for.
-const VersionSettled = "VersionSettled"
-
 // StorageLost is the reason of Ready and of a Warning while the data of a monitor or an OSD is lost.
 const StorageLost = "StorageLost"
 
@@ -43,7 +40,7 @@ func Project(c *cephv1.Cluster, s *observation.Snapshot, _ lifecycle.ProjectRequ
 		version(c, s, &m)
 		report(c).Components = components(c, s, &m)
 	}
-	ready, settled := served(s, &m, known), versionSettled(c, &spec)
+	ready, settled := served(s, &m, known), versionSettled(c, s, &spec)
 	out := []metav1.Condition{ready, settled}
 	if !s.Founded() {
 		if decided := facts.Launch(c, s); decided.Outcome == decision.Refused {
@@ -258,40 +255,4 @@ func observed(v transitions.Verdict) string {
 		return "it was not asked yet"
 	}
 	return v.Observed
-}
-
-// versionSettled is the condition that a user waits for after a change of the version.
-func versionSettled(c *cephv1.Cluster, spec *decision.Situation) metav1.Condition {
-	out := metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse, Reason: "Changing"}
-	for i := range c.Status.Lifecycles {
-		if e := &c.Status.Lifecycles[i]; e.Name == observation.LifecycleUpgrade && e.State != cephupgrade.Settled {
-			out.Reason, out.Message = e.State, "the upgrade is in state "+e.State
-			return out
-		}
-	}
-	if c.Status.Version == nil {
-		out.Reason, out.Message = "NotLaunched", "no daemon has reported its version yet"
-		return out
-	}
-	if out.Message = unsettled(c, spec); out.Message == "" {
-		out.Status, out.Reason = metav1.ConditionTrue, "Settled"
-	}
-	return out
-}
-
-// unsettled says which daemons run another version than the spec, or its policy, asks for; empty if none does.
-func unsettled(c *cephv1.Cluster, spec *decision.Situation) string {
-	decided := decision.Decide(*spec) // of the images alone: which type changes to what
-	if decided.Outcome != decision.Permitted {
-		return "the spec does not say yet what the daemons are to run"
-	}
-	for _, one := range report(c).Components {
-		target, moves := decided.Targets[ceph.Type(one.Type)]
-		for _, v := range one.Versions {
-			if moves && v != shown(target.Version) {
-				return fmt.Sprintf("a daemon of the type %s runs %s", one.Type, v)
-			}
-		}
-	}
-	return ""
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/status"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/transitions"
@@ -76,12 +77,15 @@ func TestProjectSettlesWithAPolicy(t *testing.T) {
 	for name, tc := range map[string]struct {
 		components []cephv1.Component
 		mon, mgr   versions.Version
+		state      string
 		want       string
 	}{
-		"every type of the cluster":          {[]cephv1.Component{"mon", "mgr", "osd"}, v18, v18, "True"},
-		"a manager is behind the policy":     {[]cephv1.Component{"mon", "mgr", "osd"}, v18, v16, "False"},
-		"the managers are not in the policy": {[]cephv1.Component{"mon"}, v18, v16, "True"},
-		"a manager is ahead of the spec":     {[]cephv1.Component{"mon"}, v18, v18, "False"},
+		"every type of the cluster":                    {[]cephv1.Component{"mon", "mgr", "osd"}, v18, v18, cephupgrade.Settled, "True"},
+		"a manager is behind the policy":               {[]cephv1.Component{"mon", "mgr", "osd"}, v18, v16, cephupgrade.Settled, "False"},
+		"the managers are not in the policy":           {[]cephv1.Component{"mon"}, v18, v16, cephupgrade.AwaitingAdmin, "True"},
+		"a manager is ahead of the spec":               {[]cephv1.Component{"mon"}, v18, v18, cephupgrade.Settled, "False"},
+		"the policy was extended, and has to be begun": {[]cephv1.Component{"mon", "mgr"}, v18, v16, cephupgrade.AwaitingAdmin, "False"},
+		"the upgrade is under way":                     {[]cephv1.Component{"mon"}, v18, v16, cephupgrade.AwaitingHealth, "False"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			mon, mgr := ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMgr, ID: "a"}
@@ -97,6 +101,7 @@ func TestProjectSettlesWithAPolicy(t *testing.T) {
 				CephVersion:   &cephv1.CephVersion{Image: "ceph:16"},
 				UpgradePolicy: &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: "ceph:18"}, Components: tc.components},
 			}}
+			c.Status.Lifecycles = []lifecyclev1.Lifecycle{{Name: observation.LifecycleUpgrade, State: tc.state}}
 			settled := meta.FindStatusCondition(status.Project(c, s, lifecycle.ProjectRequest{}), status.VersionSettled)
 			if diff := cmp.Diff(tc.want, string(settled.Status)); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", settled.Message, diff)

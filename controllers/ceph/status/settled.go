@@ -1,0 +1,71 @@
+package status
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
+)
+
+// VersionSettled is true once every daemon runs what the spec asks for.
+const VersionSettled = "VersionSettled"
+
+// versionSettled is the condition that a user waits for after a change of the version. While a policy leaves types of daemons as they are, the
+// upgrade rests before them, and the targets of the policy count.
+func versionSettled(c *cephv1.Cluster, s *observation.Snapshot, spec *decision.Situation) metav1.Condition {
+	out := metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse, Reason: "Changing"}
+	for i := range c.Status.Lifecycles {
+		e := &c.Status.Lifecycles[i]
+		if e.Name == observation.LifecycleUpgrade && e.State != cephupgrade.Settled && e.State != cephupgrade.AwaitingAdmin {
+			out.Reason, out.Message = e.State, "the upgrade is in state "+e.State
+			return out
+		}
+	}
+	if c.Status.Version == nil {
+		out.Reason, out.Message = "NotLaunched", "no daemon has reported its version yet"
+		return out
+	}
+	if names := unlaunched(s); len(names) > 0 {
+		out.Reason, out.Message = "NotLaunched", "not launched yet: "+few(names)
+		return out
+	}
+	if out.Message = unsettled(c, spec); out.Message == "" {
+		out.Status, out.Reason = metav1.ConditionTrue, "Settled"
+	}
+	return out
+}
+
+// unlaunched names the daemons of the spec that run no version yet. Monitors are launched first, and an OSD has a number once Ceph knows it.
+func unlaunched(s *observation.Snapshot) (names []string) {
+	if !s.Launched() {
+		return nil
+	}
+	for _, d := range s.Declared {
+		if d.Name.ID == "" || s.Record.Daemons[d.Name.String()].Reference == "" {
+			names = append(names, named(s, d))
+		}
+	}
+	return names
+}
+
+// unsettled says which daemons run another version than the spec, or its policy, asks for; empty if none does.
+func unsettled(c *cephv1.Cluster, spec *decision.Situation) string {
+	decided := decision.Decide(*spec) // of the images alone: which type changes to what
+	if decided.Outcome != decision.Permitted {
+		return "the spec does not say yet what the daemons are to run"
+	}
+	for _, one := range report(c).Components {
+		target, moves := decided.Targets[ceph.Type(one.Type)]
+		for _, v := range one.Versions {
+			if moves && v != shown(target.Version) {
+				return fmt.Sprintf("a daemon of the type %s runs %s", one.Type, v)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+package status_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/status"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// TestProjectNamesWhatWasNotLaunched: while a launch has run the monitors alone, the version is not settled.
+func TestProjectNamesWhatWasNotLaunched(t *testing.T) {
+	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	table, err := versions.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	v18 := versions.Version{Major: 18, Minor: 2, Patch: 7}
+	mon, mgr := ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMgr, ID: "a"}
+	launched := record.Daemon{Image: "ceph:18", Reference: "ceph:18@sha256:a", Version: v18}
+	type want struct{ Status, Reason, Message string }
+	for name, tc := range map[string]struct {
+		manager record.Daemon
+		osd     string
+		want    want
+	}{
+		"every daemon":                         {launched, "0", want{"True", "Settled", ""}},
+		"a manager was not launched":           {record.Daemon{}, "0", want{"False", "NotLaunched", "not launched yet: mgr.a"}},
+		"an OSD has no number":                 {launched, "", want{"False", "NotLaunched", "not launched yet: the OSD of set-0"}},
+		"an OSD has a number and no image yet": {launched, "1", want{"False", "NotLaunched", "not launched yet: osd.1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &observation.Snapshot{
+				Now: noon, Table: table, Cluster: transitions.Known(cephupgrade.Cluster{Metadata: []ceph.Metadata{{Daemon: mon, Version: v18}}}, noon),
+				Health: transitions.Known(ceph.Health{Status: ceph.HealthOK}, noon), Memory: transitions.Known(cephupgrade.Memory{}, noon),
+				Declared: []daemons.Daemon{{Name: mon}, {Name: mgr}, {Name: ceph.Daemon{Type: ceph.TypeOSD, ID: tc.osd}, Slot: "set-0"}},
+				Record: &record.Record{
+					Daemons: map[string]record.Daemon{"mon.a": launched, "mgr.a": tc.manager, "osd.0": launched, "osd.1": {Slot: "set-0"}},
+					Images:  map[string]record.Image{"ceph:18": {Reference: "ceph:18@sha256:a", Version: v18}},
+				},
+			}
+			c := &cephv1.Cluster{Spec: cephv1.ClusterSpec{CephVersion: &cephv1.CephVersion{Image: "ceph:18"}}}
+			got := meta.FindStatusCondition(status.Project(c, s, lifecycle.ProjectRequest{}), status.VersionSettled)
+			if diff := cmp.Diff(tc.want, want{string(got.Status), got.Reason, got.Message}); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
