@@ -58,3 +58,48 @@ func TestProjectNamesWhatWasNotLaunched(t *testing.T) {
 		})
 	}
 }
+
+// TestProjectTarget shows the version that the spec asks for, and keeps it while another image is being detected.
+func TestProjectTarget(t *testing.T) {
+	table, err := versions.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	policy := func(image string, components ...cephv1.Component) *cephv1.UpgradePolicy {
+		return &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: image}, Components: components}
+	}
+	for name, tc := range map[string]struct {
+		image  string
+		policy *cephv1.UpgradePolicy
+		want   string
+	}{
+		"a version":                           {"ceph:18", nil, "18.2.7"},
+		"an image that is being detected":     {"ceph:unknown", nil, "16.2.15"},
+		"an image that cannot be pulled":      {"ceph:absent", nil, "16.2.15"},
+		"no version":                          {"", nil, ""},
+		"a policy":                            {"ceph:16", policy("ceph:18", "mon"), "18.2.7"},
+		"a policy to an older version":        {"ceph:19", policy("ceph:18", "mon"), "18.2.7"},
+		"a policy without components":         {"ceph:19", policy("ceph:18"), "19.2.3"},
+		"a policy that is being detected":     {"ceph:18", policy("ceph:unknown", "mon"), "16.2.15"},
+		"a policy, and the spec names no one": {"", policy("ceph:18", "mon"), "18.2.7"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &observation.Snapshot{Table: table, Health: transitions.Pending[ceph.Health](), Cluster: transitions.Pending[cephupgrade.Cluster](), Memory: transitions.Pending[cephupgrade.Memory](), Record: &record.Record{
+				Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:16"}},
+				Images: map[string]record.Image{
+					"ceph:16": {Reference: "ceph:16", Version: versions.Version{Major: 16, Minor: 2, Patch: 15}},
+					"ceph:18": {Reference: "ceph:18", Version: versions.Version{Major: 18, Minor: 2, Patch: 7}},
+					"ceph:19": {Reference: "ceph:19", Version: versions.Version{Major: 19, Minor: 2, Patch: 3}},
+				},
+			}}
+			c := &cephv1.Cluster{Spec: cephv1.ClusterSpec{UpgradePolicy: tc.policy}, Status: cephv1.ClusterStatus{Target: "16.2.15"}}
+			if tc.image != "" {
+				c.Spec.CephVersion = &cephv1.CephVersion{Image: tc.image}
+			}
+			status.Project(c, s, lifecycle.ProjectRequest{})
+			if diff := cmp.Diff(tc.want, c.Status.Target); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}

@@ -28,10 +28,7 @@ const StorageLost = "StorageLost"
 // values.
 func Project(c *cephv1.Cluster, s *observation.Snapshot, _ lifecycle.ProjectRequest) []metav1.Condition {
 	spec := facts.Spec(c, s)
-	c.Status.Target = spec.Wanted.Version.String()
-	if spec.Policy != nil && spec.Policy.Image.Version.Compare(spec.Wanted.Version) > 0 {
-		c.Status.Target = spec.Policy.Image.Version.String()
-	}
+	target(c, &spec)
 	if h, known := s.Health.Get(); known {
 		report(c).Health, report(c).Checks = h.Status, checks(&h)
 	}
@@ -48,6 +45,17 @@ func Project(c *cephv1.Cluster, s *observation.Snapshot, _ lifecycle.ProjectRequ
 		}
 	}
 	return append(out, warnings(c, s)...)
+}
+
+// target shows the version that the spec asks for, of its policy if that applies. It stays as it was while the image is not detected.
+func target(c *cephv1.Cluster, spec *decision.Situation) {
+	wanted := spec.Wanted
+	if spec.PolicyApplies() && len(spec.Policy.Components) > 0 {
+		wanted = spec.Policy.Image
+	}
+	if wanted.Detected || wanted.Name == "" {
+		c.Status.Target = wanted.Version.String()
+	}
 }
 
 func report(c *cephv1.Cluster) *cephv1.CephStatus {
