@@ -62,8 +62,8 @@ var errRecorded = fmt.Errorf("the record was written: %w", lifecycle.ErrStale)
 // launched, which Repair creates. It may be repeated at any point.
 func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observation.Snapshot, write lifecycle.Writer) error {
 	t := &scope{Reconciler: r, cluster: c, snapshot: s, write: write}
-	if s.Record == nil && len(s.Deployments)+len(s.Services)+len(s.Claims) > 0 {
-		return fmt.Errorf("reading the record of the cluster in the ConfigMap %s: %w", record.Name(c.Name), errRecordLost)
+	if s.RecordLost() {
+		return fmt.Errorf("reading the record of the cluster in the ConfigMap %s: %w", record.Name(c.Name), observation.ErrRecordLost)
 	}
 	if !s.Launched() && facts.Launch(c, s).Outcome != decision.Permitted {
 		return nil
@@ -88,9 +88,6 @@ func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observatio
 	}
 	return errors.Join(t.apart.join(), t.unplaced)
 }
-
-// errRecordLost: a new record would found another cluster.
-var errRecordLost = errors.New("it is gone although parts of the cluster exist: restore it from a backup, or delete these parts if the cluster is not wanted any more")
 
 // Repair creates the Deployments that were lost, as their daemons last ran. What an administrator sets in a Deployment is recorded first: it is
 // what the daemon runs if the Deployment is lost next. A Deployment that cannot be created keeps nothing else from being applied.

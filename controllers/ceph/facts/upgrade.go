@@ -36,6 +36,7 @@ func Upgrade(c *cephv1.Cluster, s *observation.Snapshot, o machines.ObserveOptio
 		f.Command = cephupgrade.Command{UnderWay: s.InFlight.Ended.IsZero(), Ended: s.InFlight.Ended}
 	}
 	founded := s.Founded()
+	asked := founded || s.RecordLost()
 	if founded {
 		f.Daemons, f.Missing = Daemons(s), missing(s)
 	} else if decided := Launch(c, s); decided.Outcome == decision.Refused {
@@ -45,7 +46,7 @@ func Upgrade(c *cephv1.Cluster, s *observation.Snapshot, o machines.ObserveOptio
 		}
 	}
 	if o.Wants(cephupgrade.NeedCluster) {
-		if f.Cluster = s.Cluster; !founded {
+		if f.Cluster = s.Cluster; !asked {
 			f.Cluster = transitions.Known(cephupgrade.Cluster{}, s.Now)
 		}
 	}
@@ -59,7 +60,7 @@ func Upgrade(c *cephv1.Cluster, s *observation.Snapshot, o machines.ObserveOptio
 		f.Self = s.Self
 	}
 	if o.Wants(cephupgrade.NeedMemory) {
-		if f.Memory = s.Memory; !founded {
+		if f.Memory = s.Memory; !asked {
 			f.Memory = transitions.Known(cephupgrade.Memory{}, s.Now)
 		}
 	}

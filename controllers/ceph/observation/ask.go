@@ -3,10 +3,12 @@ package observation
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/controllers/ceph/connection"
+	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/runtime/external"
@@ -15,10 +17,16 @@ import (
 
 var errNotLaunched = errors.New("the cluster is not launched yet")
 
+// ErrRecordLost is why a cluster without a record of which parts exist is neither read nor changed: a new record would found another cluster.
+var ErrRecordLost = errors.New("it is gone although parts of the cluster exist: restore it from a backup, or delete these parts if the cluster is not wanted any more")
+
 // ask reads the requested facts from Ceph. A cluster of which no daemon was ever launched has no facts, and one whose keys are lost cannot be
 // asked.
 func (o *Collector) ask(ctx context.Context, s *Snapshot, request lifecycle.ObserveRequest) {
 	switch {
+	case s.RecordLost():
+		s.unreadable(fmt.Errorf("reading the record of the cluster in the ConfigMap %s: %w", record.Name(s.Endpoint.Name.Name), ErrRecordLost))
+		return
 	case !s.Launched():
 		s.unlaunched()
 		return
@@ -145,6 +153,11 @@ func (s *Snapshot) keyless() {
 	if s.Keys != nil {
 		err = EntriesLost(s.Endpoint.Name.Name, s.LostKeys())
 	}
+	s.unreadable(err)
+}
+
+// unreadable are the facts of a cluster that cannot be asked.
+func (s *Snapshot) unreadable(err error) {
 	s.Cluster, s.Memory = transitions.Unreadable[cephupgrade.Cluster](err), transitions.Unreadable[cephupgrade.Memory](err)
 	s.Health, s.Permission = transitions.Unreadable[ceph.Health](err), transitions.Unreadable[ceph.OKToStop](err)
 	s.Self, s.Sessions = transitions.Unreadable[versions.Version](err), transitions.Unreadable[[]ceph.Session](err)

@@ -103,6 +103,11 @@ func (s *Snapshot) Launched() bool {
 	return false
 }
 
+// RecordLost reports whether the cluster has no record although parts of it exist: it was launched, and nothing is known of it.
+func (s *Snapshot) RecordLost() bool {
+	return s.Record == nil && len(s.Deployments)+len(s.Services)+len(s.Claims) > 0
+}
+
 // Founded reports whether a daemon has ever served. Before that the cluster has no data, and no other daemons than monitors.
 func (s *Snapshot) Founded() bool {
 	if s.Record == nil {

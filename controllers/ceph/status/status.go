@@ -180,6 +180,9 @@ func components(c *cephv1.Cluster, s *observation.Snapshot, m *cephupgrade.Clust
 func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.Condition {
 	out := metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: "DaemonsNotServing"}
 	switch {
+	case s.RecordLost():
+		out.Reason, out.Message = "NotReadable", "the record of the cluster cannot be read: "+observation.ErrRecordLost.Error()
+		return out
 	case !s.Launched():
 		out.Reason, out.Message = "NotLaunched", "no daemon was launched yet"
 		return out
