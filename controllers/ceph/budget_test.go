@@ -134,7 +134,9 @@ func TestKindDrainsBesideAnOSDThatNeverServed(t *testing.T) {
 		r.must(err)
 		return selector.Matches(labels.Set{"ceph.rook.io/cluster": "rook-ceph", "ceph_daemon_type": "osd", "ceph_daemon_id": id})
 	}
-	r.world.Broken = func(d cephclient.Daemon, _ string) bool { return d == cephclient.Daemon{Type: cephclient.TypeOSD, ID: "3"} }
+	r.world.Broken = func(d cephclient.Daemon, _ string) bool {
+		return d == cephclient.Daemon{Type: cephclient.TypeOSD, ID: "3"}
+	}
 	r.edit(func(c *cephv1.Cluster) { c.Spec.Storage.VolumeClaims[0].Count = 3 })
 	r.until("the launch of the OSD", 5*time.Minute, func() bool { return r.record().Daemons["osd.3"].Reference != "" })
 	for range 10 {

@@ -2,6 +2,7 @@ package facts
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,11 +22,12 @@ func Trouble(pod *corev1.Pod) string {
 		return ""
 	}
 	for i, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
-		if t := lastEnd(&status, i < len(pod.Status.InitContainerStatuses)); t != nil && t.ExitCode != 0 && strings.TrimSpace(t.Message) != "" {
+		t := lastEnd(&status, i < len(pod.Status.InitContainerStatuses))
+		if t != nil && t.ExitCode != 0 && strings.TrimSpace(t.Message) != "" {
 			return strings.TrimSpace(t.Message)
 		}
 		if w := status.State.Waiting; w != nil && w.Reason != "PodInitializing" && w.Reason != "ContainerCreating" {
-			return w.Reason
+			return failure(w.Reason, t)
 		}
 	}
 	at := slices.IndexFunc(pod.Status.Conditions, func(c corev1.PodCondition) bool {
@@ -35,6 +37,20 @@ func Trouble(pod *corev1.Pod) string {
 		return ""
 	}
 	return unscheduled(&pod.Status.Conditions[at])
+}
+
+// crashLoop is the reason of a container that waits because it ended before.
+const crashLoop = "CrashLoopBackOff"
+
+// failure is why a container waits, with how it ended if it waits for that: a daemon writes no termination message.
+func failure(waiting string, end *corev1.ContainerStateTerminated) string {
+	switch {
+	case waiting != crashLoop || end == nil:
+		return waiting
+	case end.Reason == "OOMKilled":
+		return "OOMKilled: it needs more memory than its limit in spec.resources, or than its node has"
+	}
+	return fmt.Sprintf("%s: it ended with exit code %d (%s): see its log", waiting, end.ExitCode, cmp.Or(end.Reason, "no reason"))
 }
 
 // lastEnd returns how a container ended last, while that says why it does not run; nil otherwise. What it ended with before it succeeded, or

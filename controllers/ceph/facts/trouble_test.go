@@ -24,6 +24,11 @@ func TestTrouble(t *testing.T) {
 	}
 	ended := waits("CrashLoopBackOff")
 	ended.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 1, Message: " unable to read magic\n"}
+	crashed := func(waiting, reason string, code int32) corev1.PodStatus {
+		out := waits(waiting)
+		out.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}
+		return out
+	}
 	again := func(state corev1.ContainerState, started bool) corev1.ContainerStatus {
 		out := *ended.ContainerStatuses[0].DeepCopy()
 		out.State, out.Started = state, &started
@@ -42,6 +47,9 @@ func TestTrouble(t *testing.T) {
 		"its containers are being made":                          {waits("ContainerCreating"), ""},
 		"its image cannot be pulled":                             {waits("ImagePullBackOff"), "ImagePullBackOff"},
 		"its container ended with a text":                        {ended, "unable to read magic"},
+		"its container crashed without a text":                   {crashed("CrashLoopBackOff", "Error", 139), "CrashLoopBackOff: it ended with exit code 139 (Error): see its log"},
+		"its container was killed for its memory":                {crashed("CrashLoopBackOff", "OOMKilled", 137), "OOMKilled: it needs more memory than its limit in spec.resources, or than its node has"},
+		"its image is gone since its container crashed":          {crashed("ImagePullBackOff", "Error", 1), "ImagePullBackOff"},
 		"an init container that ended with a text runs again":    {initial(again(runs, true)), "unable to read magic"},
 		"an init container that ended with a text has succeeded": {initial(again(succeeded, false)), ""},
 		"its container ended with a text and has not started":    {corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{again(runs, false)}}, "unable to read magic"},
