@@ -40,7 +40,7 @@ type Effect struct {
 	Document string
 	// Worker of a Restart.
 	Worker string
-	// Leave is true if a Finish leaves the annotations: the request had no effect, or another one was made meanwhile.
+	// Leave is true if a Finish leaves the annotations: the request had no effect, another one was made meanwhile, or there are none.
 	Leave bool
 }
 
@@ -52,8 +52,12 @@ type Data struct {
 	Confirmed bool
 	// Worker is the process to restart.
 	Worker string
-	// Ended is true if the request ends without an effect.
+	// Ended is true if the request ends without an effect, or with one that is not known.
 	Ended bool
+	// Held is why the same request does not follow.
+	Held Hold
+	// Meant is true if the annotations of a repetition were removed.
+	Meant bool
 }
 
 func encode(d Data) map[string]string {
@@ -70,6 +74,12 @@ func encode(d Data) map[string]string {
 	if d.Ended {
 		m["ended"] = "true"
 	}
+	if d.Held != "" {
+		m["held"] = string(d.Held)
+	}
+	if d.Meant {
+		m["meant"] = "true"
+	}
 	return m
 }
 
@@ -80,6 +90,7 @@ func decode(m map[string]string) (d Data, err error) {
 		}
 	}
 	d.Confirmed, d.Worker, d.Ended = m["confirmed"] == "true", m["worker"], m["ended"] == "true"
+	d.Held, d.Meant = Hold(m["held"]), m["meant"] == "true"
 	return d, nil
 }
 
@@ -182,8 +193,21 @@ var finishRequest = &action{
 		}
 		r.Phase, r.DoneAt = Done, f.Now
 		if d.Ended {
-			r.Phase = Ended
+			r.Phase, r.Held = Ended, d.Held
 		}
 		return f.entry(r)
 	},
+}
+
+// recordRemoval has an effect that changes nothing, because records are stored before an effect. It does not ask whether the annotations
+// are there again: they were seen removed.
+var recordRemoval = &action{
+	Name: "record-removal", Doc: "records that the annotations of the last request were removed",
+	Effects: func(f *Facts, d Data) []Effect {
+		if f.noted(d.Meant) {
+			return nil
+		}
+		return []Effect{{Kind: Finish, ID: f.Record.ID, Leave: true}}
+	},
+	Records: func(f *Facts, d Data) []machines.RecordEntry { return f.entry(f.afterRemoval(d.Meant)) },
 }

@@ -32,7 +32,9 @@ func Domain() domain.Domain[Facts, Data] {
 			case RestartingWorker:
 				return []Data{{Worker: "worker-0"}}
 			case Finishing:
-				return []Data{{}, {Ended: true}}
+				return []Data{{}, {Ended: true}, {Ended: true, Held: HeldMismatched}}
+			case RecordingRemoval:
+				return []Data{{}, {Meant: true}}
 			default:
 				return []Data{{}}
 			}
@@ -71,10 +73,13 @@ func dimensions(now time.Time) []domain.Dimension[Facts] {
 			value{}, request("list requested", &Request{Operation: List}), request("alter requested", &Request{Operation: Alter, Digest: "d1"}), request("another alter requested", &Request{Operation: Alter, Digest: "d2"}),
 			request("invalid alter requested", &Request{Operation: Alter, Digest: "d1", Problem: transitions.Problemf("AlterOffsets", "the connector is not stopped")}),
 			request("alter shown", &Request{Operation: Alter, Digest: "d1", Shown: true}),
+			request("alter unreadable", &Request{Operation: Alter, Unreadable: true, Problem: transitions.Problemf("AlterOffsets", "the ConfigMap cannot be read")}),
 		),
 		domain.Of(
 			value{}, record("alter accepted", Record{Phase: Accepted}), record("alter sent", Record{Phase: Sent, Sends: 1, SentAt: now.Add(-time.Hour)}), record("alter sent just now", Record{Phase: Sent, Sends: 1, SentAt: now}),
 			record("alter sent three times", Record{Phase: Sent, Sends: 3, SentAt: now.Add(-time.Hour)}), record("alter done", Record{Phase: Done, Sends: 1, DoneAt: now}), record("alter ended", Record{Phase: Ended}),
+			record("alter held", Record{Phase: Ended, Sends: 1, Held: HeldMismatched}),
+			record("alter released", Record{Phase: Done, Sends: 1, RemovedAt: now.Add(-time.Hour), Released: true}),
 			set("list accepted", func(f *Facts) { f.Record = Record{ID: "5f2c91a0", Operation: List, Phase: Accepted} }),
 			set("list written", func(f *Facts) {
 				f.Record, f.Entry = Record{ID: "5f2c91a0", Operation: List, Phase: Accepted, Listed: "d9"}, "d9"

@@ -23,13 +23,12 @@ type Facts struct {
 	Name string
 	// Request is what the annotations of the resource request of this connector; nil if nothing.
 	Request *Request
+	// Unclear is true if there are annotations that are not understood. They may be those of the recorded request.
+	Unclear bool
 	// Record is what the operator has recorded of the last request; zero if there was none.
 	Record Record
 	// OthersPending is true until the same request is done on all its other connectors.
 	OthersPending bool
-	// OthersUntil is until when a request that was made together with the recorded one was open on another connector that the request
-	// names: the time of the observation if one is open; zero if there is none.
-	OthersUntil time.Time
 	// Kept is true if the offsets from before the recorded request are in the operator's ConfigMap.
 	Kept bool
 	// Entry is the digest of the connector's entry in the ConfigMap of a list; empty if there is none.

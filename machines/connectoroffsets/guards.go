@@ -10,7 +10,8 @@ import (
 type guard = transitions.Guard[Facts, Data]
 
 const (
-	// repeatWithin is how long after a request the same request counts as a repetition by a tool.
+	// repeatWithin is how long annotations that the operator may have removed stay removed, until the same request is meant: a tool
+	// sets them again earlier.
 	repeatWithin = 5 * time.Minute
 	// mostSends is how often a write is sent.
 	mostSends = 3
@@ -23,9 +24,18 @@ func is(name, doc, expected, otherwise string, condition func(f *Facts) bool) gu
 	}}
 }
 
+// digest returns what identifies the body of the request. A body that is missing or cannot be read counts as the recorded one: nothing
+// shows that another change is requested.
+func (f *Facts) digest() string {
+	if f.Request.Digest == "" && f.Request.Operation == f.Record.Operation {
+		return f.Record.Digest
+	}
+	return f.Request.Digest
+}
+
 // same reports whether the record is of the request.
 func (f *Facts) same() bool {
-	return f.Request != nil && f.Request.Operation == f.Record.Operation && f.Request.Digest == f.Record.Digest
+	return f.Request != nil && f.Request.Operation == f.Record.Operation && f.digest() == f.Record.Digest
 }
 
 // closed reports whether the recorded request is done or ended.
@@ -35,16 +45,43 @@ func (f *Facts) closed() bool { return f.Record.Phase == Done || f.Record.Phase 
 func (f *Facts) pending() bool { return f.same() && f.Record.Phase != "" && !f.closed() }
 
 // shown reports whether the annotations are still those of a request that is done.
-func (f *Facts) shown() bool { return f.same() && f.Record.Phase == Done && f.Request.Shown }
-
-// repetition reports whether a change that is done was requested again. Offsets are listed as often as that is requested: to annotate
-// again is how users see newer ones.
-func (f *Facts) repetition() bool {
-	return f.same() && f.Record.Phase == Done && !f.Request.Shown && f.Record.Operation != List
+func (f *Facts) shown() bool {
+	return f.same() && f.Record.Phase == Done && f.Request.Shown && !f.Record.Released
 }
 
+// tracked reports whether the removal of the annotations of the closed request must be seen before it is carried out again. Offsets are
+// listed as often as that is requested: to annotate again is how users see newer ones.
+func (f *Facts) tracked() bool {
+	r := &f.Record
+	return !r.Released && (r.Phase == Done && r.Operation != List || r.Phase == Ended && r.Held != "")
+}
+
+// repetition reports whether a closed request is requested again, or still, and its removal was not seen. Annotations of a request that is
+// done and that are shown are those that the operator removes.
+func (f *Facts) repetition() bool { return f.same() && f.tracked() && !f.shown() }
+
+// removed reports whether no annotation of a request is left.
+func (f *Facts) removed() bool { return f.Request == nil && !f.Unclear }
+
+// afterRemoval returns the record with what the removal of the annotations shows. The operator itself removes those of a request that is
+// done, so that only a removal that lasts, or one by someone else (meant), shows that the same request is another one afterwards.
+func (f *Facts) afterRemoval(meant bool) Record {
+	r := f.Record
+	if r.RemovedAt.IsZero() {
+		r.RemovedAt = f.Now
+	}
+	lasts := f.removed() && !f.Now.Before(r.RemovedAt.Add(repeatWithin))
+	r.Released = meant || lasts || r.Phase == Ended
+	return r
+}
+
+// noted reports whether the record shows the removal.
+func (f *Facts) noted(meant bool) bool { return !f.tracked() || f.afterRemoval(meant) == f.Record }
+
 // withdrawn reports whether the recorded request is not requested any more, or cannot be carried out any more.
-func (f *Facts) withdrawn() bool { return !f.same() || f.Request.Problem != nil }
+func (f *Facts) withdrawn() bool {
+	return !f.same() || f.Request.Problem != nil && !f.Request.Unreadable
+}
 
 var (
 	requested = is("requested", "the annotations request something of this connector", "a request", "no request", func(f *Facts) bool { return f.Request != nil })
@@ -66,13 +103,17 @@ var (
 	lingering  = is("lingering", "the request is done on all its connectors, and its annotations are still there", "annotations that are to be removed", "there are none", func(f *Facts) bool {
 		return f.shown() && !f.OthersPending
 	})
-	repeats = is("repeats", "the request was set again shortly after it was done on all its connectors", "the request to be removed, and set again if it is meant", "it is not a repetition", func(f *Facts) bool {
-		end := f.Record.DoneAt
-		if f.OthersUntil.After(end) {
-			end = f.OthersUntil
-		}
-		return f.repetition() && f.Now.Before(end.Add(repeatWithin))
+	repeats = is("repeats", "the request equals the last one, whose annotations were not seen removed since", "the request to be removed, and set again if it is meant", "it is not a repetition", (*Facts).repetition)
+	// unnoted says that the removal of the annotations of the closed request must be recorded.
+	unnoted = is("unnoted", "the annotations of the last request are removed, and its record does not show that", "a removal to record", "there is none", func(f *Facts) bool {
+		return f.removed() && !f.noted(false)
 	})
+	noted = guard{
+		Name: "noted", Doc: "the record shows that the annotations were removed", Expected: "the record of the removal",
+		Evaluate: func(f *Facts, d Data) transitions.Verdict {
+			return transitions.If(f.noted(d.Meant), "it is not recorded")
+		},
+	}
 	carriedOut = is("carried-out", "the request is done on this connector, and its annotations are still there", "a request that is done", "it is not done", (*Facts).shown)
 	wanted     = is("wanted", "the recorded request is still requested and can be carried out", "the recorded request", "it was removed or changed", func(f *Facts) bool { return !f.withdrawn() })
 	listing    = is("listing", "the request is a list", "a list", "it is a change", func(f *Facts) bool { return f.Record.Operation == List })
@@ -180,6 +221,29 @@ func answered(name, expected string, state AnswerState) guard {
 // resent reports that the write of this visit was recorded as sent by a process that ended: it is not sent again.
 func resent(f *Facts, d Data) bool {
 	return f.Answer.State == NoAnswer && f.Record.Phase == Sent && f.Record.Sends >= d.Send
+}
+
+// removal leads to RecordingRemoval from a request that was recognized as a repetition: someone else than the operator removed it.
+var removal = &machines.Choice[Facts, Data]{
+	Guard: guard{Name: "removed", Doc: "the annotations of the request are removed", Expected: "the request to be removed, and set again if it is meant"},
+	Pick: func(f *Facts, _ Data) (transitions.Verdict, Data) {
+		return transitions.If(f.removed(), "annotations are there"), Data{Meant: true}
+	},
+}
+
+// abandoning returns a choice that ends a request whose effect is not known. Unless its annotations are removed, it is held: the same
+// request must not follow as soon as it can be carried out again.
+func abandoning() *machines.Choice[Facts, Data] {
+	choice := ending()
+	pick := choice.Pick
+	choice.Pick = func(f *Facts, d Data) (transitions.Verdict, Data) {
+		verdict, chosen := pick(f, d)
+		if !f.removed() {
+			chosen.Held = HeldMismatched
+		}
+		return verdict, chosen
+	}
+	return choice
 }
 
 // ending returns a choice that ends the request, because it was withdrawn or became invalid.

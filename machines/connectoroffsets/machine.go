@@ -18,6 +18,7 @@ const (
 	Idle              = "Idle"
 	Refusing          = "Refusing"
 	Repeated          = "Repeated"
+	RecordingRemoval  = "RecordingRemoval"
 	Accepting         = "Accepting"
 	AwaitingConnector = "AwaitingConnector"
 	Listing           = "Listing"
@@ -95,19 +96,22 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			wait(Retrying, "the change is sent again after a pause", 10*time.Minute, keep, "the pause ends"),
 			work(RestartingWorker, "a worker that does not answer is being restarted", 5*time.Minute, Idle, restartWorker),
 			hold(Refusing, "the request cannot be carried out as it is", Idle),
-			hold(Repeated, "the request was set again shortly after it was done; it is carried out if it is removed and set again", Idle),
+			hold(Repeated, "the request equals the last one, whose annotations were not seen removed since; it is carried out if it is removed and set again", keep),
+			work(RecordingRemoval, "the removal of the annotations is being recorded", time.Minute, keep, recordRemoval),
 			hold(Failed, "the request failed; it is tried again after a pause", Idle),
 			hold(Mismatched, "the offsets are neither those from before nor those requested; nothing is sent again", Idle),
 		},
 		Transitions: []row{
 			{Event: "unfinished", From: Idle, To: Verifying, NewAttempt: true, When: unfinished, Outranks: true, Doc: "a change was sent, and the offsets show what it did"},
 			{Event: "annotations-left", From: Idle, To: Finishing, NewAttempt: true, When: lingering, Outranks: true, Doc: "the request is done on all its connectors"},
-			{Event: "repeated", From: Idle, To: Repeated, NewAttempt: true, When: repeats, Outranks: true, Doc: "the same change was done a short time ago"},
+			{Event: "repeated", From: Idle, To: Repeated, NewAttempt: true, When: repeats, Outranks: true, Doc: "the same request was closed, and its annotations were not seen removed since"},
+			{Event: "removed", From: Idle, To: RecordingRemoval, NewAttempt: true, Quiet: true, When: unnoted, Doc: "the annotations of the last request are removed: the same request may be another one afterwards"},
 			{Event: "invalid", From: Idle, To: Refusing, NewAttempt: true, When: not(valid, "a request that cannot be carried out"), Doc: "the request cannot be carried out"},
 			{Event: "requested", From: Idle, To: Accepting, NewAttempt: true, When: all(requested, not(carriedOut, "a request that is not done"), valid), Doc: "the annotations request something"},
 
 			{Event: "accepted", From: Accepting, To: AwaitingConnector, When: announced, Awaited: true, Doc: "the request has an identity"},
 
+			{Event: "unfinished", From: AwaitingConnector, To: Verifying, When: all(unfinished, not(valid, "a request that cannot be carried out")), EvenIfUnknown: true, Outranks: true, Doc: "the request cannot be carried out any more, and the offsets show what an earlier attempt did"},
 			{Event: "invalid", From: AwaitingConnector, To: Refusing, When: not(valid, "a request that cannot be carried out"), EvenIfUnknown: true, Outranks: true, Doc: "the request cannot be carried out any more"},
 			{Event: "list", From: AwaitingConnector, To: Listing, When: all(listing, exists, configured), Outranks: true, Doc: "the connector is as declared, and its offsets can be listed"},
 			{Event: "change", From: AwaitingConnector, To: AwaitingStopped, When: all(exists, configured), Awaited: true, Doc: "the connector is as declared"},
@@ -115,6 +119,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "listed", From: Listing, To: Finishing, When: listed, Awaited: true, Outranks: true},
 			{Event: "too-large", From: Listing, To: Failed, When: not(fits, "offsets that do not fit"), Doc: "the offsets do not fit into the ConfigMap"},
 
+			{Event: "unfinished", From: AwaitingStopped, To: Verifying, When: all(unfinished, not(valid, "a request that cannot be carried out")), EvenIfUnknown: true, Outranks: true, Doc: "the request cannot be carried out any more, and the offsets show what an earlier attempt did"},
 			{Event: "invalid", From: AwaitingStopped, To: Refusing, When: not(valid, "a request that cannot be carried out"), EvenIfUnknown: true, Outranks: true, Doc: "the request cannot be carried out any more"},
 			{Event: "connector-gone", From: AwaitingStopped, To: AwaitingConnector, When: not(exists, "no connector"), Outranks: true, Doc: "the connector was deleted"},
 			{Event: "stopped", From: AwaitingStopped, To: SavingBefore, When: all(stopped, accounted), Awaited: true, Doc: "nothing can commit old offsets any more"},
@@ -147,11 +152,13 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "withdrawn", From: Failed, To: Finishing, Choose: ending(), Outranks: true, Doc: "the request was removed or changed"},
 			{Event: "tried-again", From: Failed, To: AwaitingConnector, When: rested, Awaited: true, Doc: "the pause has passed"},
 
-			{Event: "withdrawn", From: Mismatched, To: Finishing, Choose: ending(), Awaited: true, Outranks: true, Doc: "the request was removed or changed"},
+			{Event: "withdrawn", From: Mismatched, To: Finishing, Choose: abandoning(), Awaited: true, Outranks: true, Doc: "the request was removed or changed"},
 			{Event: "verified", From: Mismatched, To: Finishing, When: asWanted, Doc: "the offsets are as requested now"},
 
 			{Event: "corrected", From: Refusing, To: Idle, When: valid, Awaited: true, Doc: "the request can be carried out, or was removed"},
-			{Event: "removed", From: Repeated, To: Idle, When: not(requested, "the request to be removed, and set again if it is meant"), Awaited: true, Doc: "the request was removed"},
+			{Event: "removed", From: Repeated, To: RecordingRemoval, Choose: removal, Awaited: true, Doc: "the request was removed"},
+			{Event: "changed", From: Repeated, To: Idle, When: all(requested, not(repeats, "another request")), Doc: "something else is requested"},
+			{Event: "noted", From: RecordingRemoval, To: Idle, When: noted, Awaited: true, ClearData: true, Quiet: true, Doc: "the record shows the removal"},
 
 			{Event: "finished", From: Finishing, To: Idle, When: all(closed, not(lingering, "the annotations to be removed")), Awaited: true, ClearData: true, Doc: "the end of the request is recorded, and its annotations are gone"},
 		},
@@ -160,10 +167,13 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Name: NeedOffsets, Doc: "the offsets of the connector (GET of Connect)"},
 		},
 		Target: func(f *Facts) machines.Target {
-			if f.Request == nil {
-				return machines.Target{}
+			switch {
+			case f.Request != nil:
+				return machines.Target{To: string(f.Request.Operation) + f.digest()}
+			case f.Unclear && f.Record.Phase != Accepted: // nothing shows that another change is requested
+				return machines.Target{To: string(f.Record.Operation) + f.Record.Digest}
 			}
-			return machines.Target{To: string(f.Request.Operation) + f.Request.Digest}
+			return machines.Target{}
 		},
 		Infer: machines.Inference[Facts, Data]{States: []string{Idle, Verifying, Repeated}, Find: func(f *Facts) (machines.InferredState[Data], transitions.Verdict) {
 			switch {

@@ -117,6 +117,21 @@ func kept(f *co.Facts)     { f.Kept = true }
 func rested(f *co.Facts)   { f.Rested = true }
 func longAgo(r *co.Record) { r.DoneAt = now.Add(-time.Hour) }
 
+func released(r *co.Record) { r.RemovedAt, r.Released = now.Add(-time.Hour), true }
+func held(r *co.Record)     { r.Held = co.HeldMismatched }
+
+// removedAt is that the annotations were removed some time ago.
+func removedAt(ago time.Duration) func(r *co.Record) {
+	return func(r *co.Record) { r.RemovedAt = now.Add(-ago) }
+}
+
+func unclear(f *co.Facts) { f.Unclear = true }
+
+// unreadable is that the document of the alter cannot be read now.
+func unreadable() change {
+	return asks(co.Request{Operation: co.Alter, Problem: problem, Unreadable: true})
+}
+
 func others(f *co.Facts) { f.OthersPending = true }
 func justNow(r *co.Record) {
 	r.SentAt = now.Add(-time.Second)
@@ -149,13 +164,23 @@ func by(r row, d co.Data) row {
 func idle() []row {
 	again := []row{
 		goes("idle: the same request was ended without an effect", co.Idle, with(alter(), record(co.Ended)), "requested", co.Accepting),
-		goes("idle: the same request was done long ago", co.Idle, with(alter(), record(co.Done, func(r *co.Record) { r.DoneAt = now.Add(-time.Hour) })), "requested", co.Accepting),
-		goes("idle: the same request was done five minutes ago", co.Idle, with(alter(), record(co.Done, func(r *co.Record) { r.DoneAt = now.Add(-5 * time.Minute) })), "requested", co.Accepting),
+		goes("idle: the same request was done, and removed since", co.Idle, with(alter(), record(co.Done, released)), "requested", co.Accepting),
+		goes("idle: it is, and the annotation of the operator was left", co.Idle, with(shownAlter(), record(co.Done, released)), "requested", co.Accepting),
+		goes("idle: the same request was held, and removed since", co.Idle, with(alter(), record(co.Ended, held, released)), "requested", co.Accepting),
+		goes("idle: the same request was held", co.Idle, with(shownAlter(), record(co.Ended, held)), "repeated", co.Repeated),
+		goes("idle: another document than the one that was done", co.Idle, with(asks(co.Request{Operation: co.Alter, Digest: "d2"}), record(co.Done)), "requested", co.Accepting),
 		goes("idle: another request than the one that was done", co.Idle, with(list(), record(co.Done)), "requested", co.Accepting),
 	}
 	return append(again, []row{
 		stay("idle: nothing is requested", co.Idle, with()),
-		stay("idle: nothing is requested, and the last request is done", co.Idle, with(record(co.Done))),
+		stay("idle: nothing is requested, and the last request ended", co.Idle, with(record(co.Ended))),
+		stay("idle: nothing is requested, and the last list is done", co.Idle, with(listRecord("w1"), func(f *co.Facts) { f.Record.Phase = co.Done })),
+		goes("idle: the annotations of a request that is done are gone", co.Idle, with(record(co.Done)), "removed", co.RecordingRemoval),
+		goes("idle: they have been gone for five minutes", co.Idle, with(record(co.Done, removedAt(5*time.Minute))), "removed", co.RecordingRemoval),
+		goes("idle: the annotations of a request that is held are gone", co.Idle, with(record(co.Ended, held)), "removed", co.RecordingRemoval),
+		stay("idle: they have been gone for less", co.Idle, with(record(co.Done, removedAt(4*time.Minute)))),
+		stay("idle: their removal is recorded", co.Idle, with(record(co.Done, released))),
+		stay("idle: what the annotations request is unclear", co.Idle, with(record(co.Done, removedAt(time.Hour)), unclear)),
 		goes("idle: a request", co.Idle, with(alter()), "requested", co.Accepting),
 		goes("idle: a request that cannot be carried out", co.Idle, with(invalid()), "invalid", co.Refusing),
 		goes("idle: a change was sent before the status was lost", co.Idle, with(alter(), record(co.Sent)), "unfinished", co.Verifying),
@@ -165,17 +190,43 @@ func idle() []row {
 		goes("idle: they are, and the request is invalid now", co.Idle, with(asks(co.Request{Operation: co.Alter, Digest: "d1", Shown: true, Problem: problem}), record(co.Done)), "annotations-left", co.Finishing),
 		stay("idle: the request is done here and not on other connectors", co.Idle, with(shownAlter(), others, record(co.Done))),
 		goes("idle: the same request was set again", co.Idle, with(alter(), record(co.Done)), "repeated", co.Repeated),
-		goes("idle: its annotation was lost, and it is open on another connector", co.Idle, with(alter(), record(co.Done, longAgo), func(f *co.Facts) { f.OthersUntil = now }), "repeated", co.Repeated),
-		goes("idle: it was done on all connectors long ago", co.Idle, with(alter(), record(co.Done, longAgo), func(f *co.Facts) { f.OthersUntil = now.Add(-5 * time.Minute) }), "requested", co.Accepting),
+		goes("idle: it was done long ago, and not removed since", co.Idle, with(alter(), record(co.Done, longAgo)), "repeated", co.Repeated),
+		goes("idle: it was removed, and not for long", co.Idle, with(alter(), record(co.Done, longAgo, removedAt(time.Hour))), "repeated", co.Repeated),
+		goes("idle: it was set again, and its document cannot be read", co.Idle, with(unreadable(), record(co.Done)), "repeated", co.Repeated),
 		goes("idle: the same request was set again and is invalid now", co.Idle, with(invalid(), record(co.Done)), "repeated", co.Repeated),
 
 		goes("idle: a list was requested again", co.Idle, with(list(), listRecord("w1"), func(f *co.Facts) { f.Record.Phase, f.Record.DoneAt = co.Done, now }), "requested", co.Accepting),
 
-		goes("repeated: removed", co.Repeated, with(record(co.Done)), "removed", co.Idle),
-		{Name: "repeated: still set", State: co.Repeated, Facts: with(alter(), record(co.Done)), Want: want{WaitingFor: []string{"not(requested)"}}},
+		{Name: "repeated: removed", State: co.Repeated, Facts: with(record(co.Done)), Want: want{Event: "removed", To: co.RecordingRemoval, Data: new(co.Data{Meant: true})}},
+		stay("repeated: still set", co.Repeated, with(alter(), record(co.Done)), "removed"),
+		goes("repeated: another document", co.Repeated, with(asks(co.Request{Operation: co.Alter, Digest: "d2"}), record(co.Done)), "changed", co.Idle),
+		{Name: "repeated: removed, with the attempt of the request", State: co.Repeated, Attempt: "alterd1", Facts: with(record(co.Done)), Want: want{Event: "removed", To: co.RecordingRemoval, Data: new(co.Data{Meant: true})}},
+		stay("repeated: still set, and the connector is to run", co.Repeated, with(invalid(), record(co.Done)), "removed"),
+		{Name: "repeated: its document cannot be read", State: co.Repeated, Attempt: "alterd1", Facts: with(unreadable(), record(co.Done)), Want: want{WaitingFor: []string{"removed"}}},
+		{Name: "repeated: what the annotations request is unclear", State: co.Repeated, Attempt: "alterd1", Facts: with(record(co.Done), unclear), Want: want{WaitingFor: []string{"removed"}}},
 		goes("refusing: corrected", co.Refusing, with(alter()), "corrected", co.Idle),
 		{Name: "refusing: not corrected", State: co.Refusing, Facts: with(invalid()), Want: want{WaitingFor: []string{"valid"}}},
 	}...)
+}
+
+func removing() []row {
+	meant := co.Data{Meant: true}
+	notes := want{WaitingFor: []string{"noted"}, Effects: []co.Effect{{Kind: co.Finish, ID: id, Leave: true}}}
+	in := func(name string, d co.Data, f co.Facts, w want) row {
+		return row{Name: "removed: " + name, State: co.RecordingRemoval, Data: new(d), Facts: f, Want: w}
+	}
+	done := want{Event: "noted", To: co.Idle}
+	return []row{
+		in("the removal is recorded", co.Data{}, with(record(co.Done)), notes),
+		in("the removal is recorded, although a tool has set the request again", co.Data{}, with(alter(), record(co.Done)), notes),
+		in("that it lasts is recorded", co.Data{}, with(record(co.Done, removedAt(5*time.Minute))), notes),
+		in("it did not last", co.Data{}, with(alter(), record(co.Done, removedAt(5*time.Minute))), done),
+		in("it does not last yet", co.Data{}, with(record(co.Done, removedAt(time.Minute))), done),
+		in("that of a repetition is recorded", meant, with(record(co.Done, removedAt(time.Minute))), notes),
+		in("that of a repetition is recorded, and it is set again", meant, with(alter(), record(co.Done, removedAt(time.Minute))), notes),
+		in("that of a request that is held is recorded", co.Data{}, with(record(co.Ended, held)), notes),
+		in("it is recorded", meant, with(record(co.Done, released)), done),
+	}
 }
 
 func accepting() []row {
@@ -192,6 +243,8 @@ func accepting() []row {
 		goes("connector: as declared, for a list", co.AwaitingConnector, with(list(), listRecord("")), "list", co.Listing),
 		goes("connector: the request became invalid", co.AwaitingConnector, with(invalid(), record(co.Accepted)), "invalid", co.Refusing),
 		goes("connector: the request became invalid while Connect is silent", co.AwaitingConnector, with(invalid(), record(co.Accepted), silent()), "invalid", co.Refusing),
+		goes("connector: as declared, for a change that was sent before", co.AwaitingConnector, with(alter(), record(co.Sent)), "change", co.AwaitingStopped),
+		goes("connector: the request became invalid, and was sent before", co.AwaitingConnector, with(invalid(), record(co.Sent), silent()), "unfinished", co.Verifying),
 		stay("connector: absent, for a change", co.AwaitingConnector, with(alter(), record(co.Accepted), is(absent)), "configured", "exists"),
 		stay("connector: absent, for a list", co.AwaitingConnector, with(list(), listRecord(""), is(absent)), "configured", "exists"),
 		stay("connector: another configuration, for a change", co.AwaitingConnector, with(alter(), record(co.Accepted), is(undeclared)), "configured"),
@@ -228,6 +281,8 @@ func stopping() []row {
 		goes("stopping: the connector was deleted", co.AwaitingStopped, with(alter(), accepted, is(absent)), "connector-gone", co.AwaitingConnector),
 		goes("stopping: the connector was deleted, and nothing can commit old offsets", co.AwaitingStopped, with(alter(), accepted, is(co.Connector{Stopped: true})), "connector-gone", co.AwaitingConnector),
 		goes("stopping: the request became invalid", co.AwaitingStopped, with(invalid(), accepted), "invalid", co.Refusing),
+		goes("stopping: nothing can commit old offsets, for a change that was sent before", co.AwaitingStopped, with(alter(), record(co.Sent)), "stopped", co.SavingBefore),
+		goes("stopping: the request became invalid, and was sent before", co.AwaitingStopped, with(invalid(), record(co.Sent), silent()), "unfinished", co.Verifying),
 		goes("stopping: the request became invalid while Connect is silent", co.AwaitingStopped, with(invalid(), accepted, silent()), "invalid", co.Refusing),
 		goes("stopping: it became invalid and the connector was deleted", co.AwaitingStopped, with(invalid(), accepted, is(absent)), "invalid", co.Refusing),
 		{Name: "stopping: a worker is silent", State: co.AwaitingStopped, Facts: with(alter(), accepted, is(stopped(mute))), Want: want{Event: "worker-silent", To: co.RestartingWorker, Data: new(co.Data{Worker: "uid-0"})}},
@@ -313,6 +368,7 @@ func verifying() []row {
 		in("as before, sent once", none, with(alter(), sent), want{Event: "no-effect", To: co.Retrying}),
 		in("as before, sent three times", none, with(alter(), record(co.Sent, thrice)), want{Event: "gave-up", To: co.Failed}),
 		in("as before, and withdrawn", none, with(sent), want{Event: "withdrawn", To: co.Finishing, Data: new(co.Data{Ended: true})}),
+		in("as before, and the document cannot be read", none, with(unreadable(), sent), want{Event: "no-effect", To: co.Retrying}),
 		in("as before, and invalid now", none, with(invalid(), sent), want{Event: "withdrawn", To: co.Finishing, Data: new(co.Data{Ended: true})}),
 		in("other offsets", none, with(alter(), sent, offsets(co.Other, true)), want{Event: "mismatch", To: co.Mismatched}),
 		in("other offsets, and it may still take effect", none, with(alter(), record(co.Sent, justNow), offsets(co.Other, true)), awaits),
@@ -322,10 +378,14 @@ func verifying() []row {
 		goes("retrying: withdrawn", co.Retrying, with(sent, rested), "withdrawn", co.Verifying),
 
 		{Name: "failed: withdrawn", State: co.Failed, Attempt: "alterd1", Facts: with(invalid(), sent, rested), Want: want{Event: "withdrawn", To: co.Finishing, Data: new(co.Data{Ended: true})}},
+		{Name: "failed: the document cannot be read", State: co.Failed, Attempt: "alterd1", Facts: with(unreadable(), sent), Want: want{WaitingFor: []string{"rested"}}},
 		goes("failed: the pause has passed", co.Failed, with(alter(), sent, rested), "tried-again", co.AwaitingConnector),
 		stay("failed: the pause has not passed", co.Failed, with(alter(), sent), "rested"),
 
-		{Name: "mismatched: withdrawn", State: co.Mismatched, Facts: with(invalid(), sent, offsets(co.Wanted, true)), Want: want{Event: "withdrawn", To: co.Finishing, Data: new(co.Data{Ended: true})}},
+		{Name: "mismatched: the connector is to run", State: co.Mismatched, Facts: with(invalid(), sent, offsets(co.Wanted, true)), Want: want{Event: "withdrawn", To: co.Finishing, Data: new(co.Data{Ended: true, Held: co.HeldMismatched})}},
+		{Name: "mismatched: what the annotations request is unclear", State: co.Mismatched, Attempt: "alterd1", Facts: with(unclear, sent, offsets(co.Other, true)), Want: want{Event: "withdrawn", To: co.Finishing, Data: new(co.Data{Ended: true, Held: co.HeldMismatched})}},
+		{Name: "mismatched: removed", State: co.Mismatched, Facts: with(sent, offsets(co.Other, true)), Want: want{Event: "withdrawn", To: co.Finishing, Data: new(co.Data{Ended: true})}},
+		{Name: "mismatched: the document cannot be read", State: co.Mismatched, Attempt: "alterd1", Facts: with(unreadable(), sent, offsets(co.Other, true)), Want: want{WaitingFor: []string{"withdrawn"}}},
 		stay("mismatched: still requested", co.Mismatched, with(alter(), sent, offsets(co.Other, true)), "withdrawn"),
 		goes("mismatched: as requested now", co.Mismatched, with(alter(), sent, offsets(co.Wanted, true)), "verified", co.Finishing),
 		stay("mismatched: the offsets cannot be read", co.Mismatched, with(alter(), sent, unread()), "as-wanted", "withdrawn"),
@@ -337,6 +397,7 @@ func finishing() []row {
 	return []row{
 		{Name: "finishing: the end is recorded and the annotations are removed", State: co.Finishing, Facts: with(shownAlter(), record(co.Sent)), Want: want{WaitingFor: []string{"closed"}, Effects: finish}},
 		{Name: "finishing: it had no effect", State: co.Finishing, Data: new(co.Data{Ended: true}), Facts: with(shownAlter(), record(co.Sent)), Want: want{WaitingFor: []string{"closed"}, Effects: leave}},
+		{Name: "finishing: what it did is not known", State: co.Finishing, Data: new(co.Data{Ended: true, Held: co.HeldMismatched}), Facts: with(invalid(), record(co.Sent)), Want: want{WaitingFor: []string{"closed"}, Effects: leave}},
 		{Name: "finishing: another document was requested meanwhile", State: co.Finishing, Facts: with(asks(co.Request{Operation: co.Alter, Digest: "d2", Shown: true}), record(co.Sent)), Want: want{WaitingFor: []string{"closed"}, Effects: leave}},
 		{Name: "finishing: the annotations are still there", State: co.Finishing, Facts: with(shownAlter(), record(co.Done)), Want: want{WaitingFor: []string{"not(lingering)"}, Effects: finish}},
 		goes("finishing: the annotations are gone", co.Finishing, with(record(co.Done)), "finished", co.Idle),
@@ -347,6 +408,8 @@ func finishing() []row {
 		{Name: "no persisted state: nothing is requested", Facts: with(), Want: want{Event: machines.EventInferred, To: co.Idle}},
 		{Name: "no persisted state: a change was sent", Facts: with(alter(), record(co.Sent)), Want: want{Event: machines.EventInferred, To: co.Verifying, Data: new(co.Data{})}},
 		{Name: "no persisted state: the same request was done long ago", Facts: with(alter(), record(co.Done, func(r *co.Record) { r.DoneAt = now.Add(-time.Hour) })), Want: want{Event: machines.EventInferred, To: co.Repeated}},
+		{Name: "no persisted state: the same request is held", Facts: with(shownAlter(), record(co.Ended, held)), Want: want{Event: machines.EventInferred, To: co.Repeated}},
+		{Name: "no persisted state: the same request was done, and removed since", Facts: with(alter(), record(co.Done, released)), Want: want{Event: machines.EventInferred, To: co.Idle}},
 		{Name: "no persisted state: a list was requested again", Facts: with(list(), listRecord("w1"), func(f *co.Facts) { f.Record.Phase = co.Done }), Want: want{Event: machines.EventInferred, To: co.Idle}},
 		{Name: "no persisted state: the annotations are to be removed", Facts: with(shownAlter(), record(co.Done)), Want: want{Event: machines.EventInferred, To: co.Idle}},
 		{Name: "data of another release", State: co.Applying, Coded: map[string]string{"send": "x"}, Facts: with(alter(), record(co.Sent)), Want: want{Event: machines.EventInferred, To: co.Verifying}},
@@ -357,7 +420,7 @@ func finishing() []row {
 func TestDefinitionTransitions(t *testing.T) {
 	machine := compiled(t)
 	rows := machinetest.TargetChanged(machine, with(alter()))
-	for _, part := range [][]row{idle(), accepting(), listing(), stopping(), applying(), verifying(), finishing()} {
+	for _, part := range [][]row{idle(), removing(), accepting(), listing(), stopping(), applying(), verifying(), finishing()} {
 		rows = append(rows, part...)
 	}
 	machinetest.Run(t, machine, rows)

@@ -22,10 +22,12 @@ const (
 // Request is a request as the annotations and the spec show it.
 type Request struct {
 	Operation Operation
-	// Digest identifies the body of an alter; empty for others.
+	// Digest identifies the body of an alter; empty for others, and if the body is missing or cannot be read.
 	Digest string
 	// Problem is why the request cannot be carried out; nil if it can.
 	Problem *transitions.Problem
+	// Unreadable is true if the Problem is that a ConfigMap cannot be read now, which says nothing about the request.
+	Unreadable bool
 	// Shown is true if the annotation of the operator shows the recorded request. All annotations are removed together: with it, the
 	// others are still those of that request.
 	Shown bool
@@ -41,9 +43,15 @@ const (
 	Sent Phase = "sent"
 	// Done: it had its effect.
 	Done Phase = "done"
-	// Ended: it was withdrawn or became invalid before it had an effect. The same request may be set again at once.
+	// Ended: it was withdrawn or became invalid before it had an effect. The same request may be set again at once, unless it is held.
 	Ended Phase = "ended"
 )
+
+// Hold is why a request that ended does not follow again before its annotations were removed.
+type Hold string
+
+// HeldMismatched: it was sent, and what it did is not known.
+const HeldMismatched Hold = "mismatched"
 
 // Record is the memory of the last request of a connector. It is stored outside status, before each step.
 type Record struct {
@@ -60,6 +68,12 @@ type Record struct {
 	Listed string `json:"listed,omitempty"`
 	// DoneAt is when the request was done or ended.
 	DoneAt time.Time `json:"doneAt,omitzero"`
+	// Held is why the same request does not follow although it ended; empty if it may.
+	Held Hold `json:"held,omitempty"`
+	// RemovedAt is when the annotations of the closed request were first seen removed.
+	RemovedAt time.Time `json:"removedAt,omitzero"`
+	// Released is true once the removal shows that the same request is meant if it is set again.
+	Released bool `json:"released,omitempty"`
 }
 
 // HoldsStopped reports whether the connector must not be resumed: a change may be executed.

@@ -4,7 +4,6 @@ package facts
 import (
 	"maps"
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -175,7 +174,7 @@ func Offsets(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) co
 	entry := machines.EntryName(observation.LifecycleOffsets, o.Instance)
 	f := connectoroffsets.Facts{
 		Now: o.Now, Name: keep.Key(name), Record: v.Records[name], Answer: v.Answers[entry], Failure: v.Failures[entry], Attempt: o.Attempt,
-		OthersPending: othersPending(v, name), OthersUntil: othersUntil(v, name), Settle: v.Limits.Settle,
+		OthersPending: othersPending(v, name), Unclear: v.Requests.Problem != nil, Settle: v.Limits.Settle,
 	}
 	if requested, found := v.Requests.Of[name]; found {
 		f.Request = &requested.Request
@@ -212,25 +211,4 @@ func othersPending(v *observation.Snapshot, name string) bool {
 		}
 	}
 	return false
-}
-
-// othersUntil returns until when the request of the connector's record was open on another connector that the annotations name. Only a
-// request counts that was recorded before that of the connector was done: a later one was made by other annotations.
-func othersUntil(v *observation.Snapshot, name string) time.Time {
-	var until time.Time
-	own := v.Records[name]
-	for other, requested := range v.Requests.Of {
-		r := v.Records[other]
-		if other == name || r.Operation != requested.Operation || r.Digest != requested.Digest || r.AcceptedAt.IsZero() || r.AcceptedAt.After(own.DoneAt) {
-			continue
-		}
-		end := r.DoneAt
-		if r.Phase == connectoroffsets.Accepted || r.Phase == connectoroffsets.Sent {
-			end = v.Now
-		}
-		if end.After(until) {
-			until = end
-		}
-	}
-	return until
 }

@@ -9,7 +9,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -26,8 +25,6 @@ const (
 	mostBytes = 1<<20 - 4096
 	// most is how many documents are kept for each connector.
 	most = 3
-	// undoWithin is how long after a request a repetition of it is recognized.
-	undoWithin = 5 * time.Minute
 )
 
 // Reasons of documents that are too large.
@@ -152,11 +149,11 @@ func Put(m *corev1.ConfigMap, connector string, d Document) {
 }
 
 // Undo changes a copy of the ConfigMap for an alter that restores kept offsets. The body of a request that is recorded stays the entry
-// until some time after the request is done, although what the request replaced is kept under the same key.
-func Undo(m *corev1.ConfigMap, records map[string]connectoroffsets.Record, now time.Time) {
+// until the request is released, although what the request replaced is kept under the same key: otherwise the same annotations would
+// request that the restore is reversed. A request without effect is not released: it has replaced nothing.
+func Undo(m *corev1.ConfigMap, records map[string]connectoroffsets.Record) {
 	for connector, r := range records {
-		closed := r.Phase == connectoroffsets.Done || r.Phase == connectoroffsets.Ended
-		if r.Operation != connectoroffsets.Alter || closed && !now.Before(r.DoneAt.Add(undoWithin)) {
+		if r.Operation != connectoroffsets.Alter || r.Released {
 			continue
 		}
 		for place := range most {

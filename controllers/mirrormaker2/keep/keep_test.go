@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -84,25 +83,26 @@ func TestEntry(t *testing.T) {
 	}
 }
 
-// TestUndo checks that a body that was kept stays the entry while its request is carried out, and shortly after.
+// TestUndo checks that a body that was kept stays the entry until its request is released.
 func TestUndo(t *testing.T) {
-	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	record := connectoroffsets.Record{Operation: connectoroffsets.Alter, Digest: keep.Digest("old"), Phase: connectoroffsets.Sent}
 	done := record
-	done.Phase, done.DoneAt = connectoroffsets.Done, now.Add(-time.Minute)
-	long := done
-	long.DoneAt = now.Add(-time.Hour)
+	done.Phase = connectoroffsets.Done
+	ended := record
+	ended.Phase = connectoroffsets.Ended
+	released := done
+	released.Released = true
 	reset := record
 	reset.Operation = connectoroffsets.Reset
 	for name, tc := range map[string]struct {
 		record connectoroffsets.Record
 		want   string
 	}{
-		"under way": {record, "old"}, "done just now": {done, "old"}, "done long ago": {long, "new"}, "a reset": {reset, "new"}, "no record": {connectoroffsets.Record{}, "new"},
+		"under way": {record, "old"}, "done": {done, "old"}, "ended": {ended, "old"}, "done and released": {released, "new"}, "a reset": {reset, "new"}, "no record": {connectoroffsets.Record{}, "new"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := &corev1.ConfigMap{Data: map[string]string{entry: "new", "a--b.MirrorSourceConnector.1.json": "old"}}
-			keep.Undo(m, map[string]connectoroffsets.Record{source: tc.record}, now)
+			keep.Undo(m, map[string]connectoroffsets.Record{source: tc.record})
 			if got := m.Data[entry]; got != tc.want {
 				t.Errorf("%q, want %q", got, tc.want)
 			}

@@ -143,7 +143,7 @@ func (c *Collector) requested(ctx context.Context, m *kafkav1beta2.KafkaMirrorMa
 			return nil, err
 		}
 		if name == keep.BeforeName(m.Name) {
-			keep.Undo(found, v.Records, v.Now)
+			keep.Undo(found, v.Records)
 		}
 		return found, nil
 	}

@@ -2,7 +2,10 @@ package request
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/detent-dev/detent/clients/connect"
@@ -44,25 +47,42 @@ func configMap(c kafkav1beta2.NamedConnector, operation connectoroffsets.Operati
 	return reference.Name, nil
 }
 
-// body returns the entry that an alter sends.
-func body(ctx context.Context, c kafkav1beta2.NamedConnector, read ReadConfigMap) (string, *transitions.Problem) {
-	fail := func(cause string, args ...any) (string, *transitions.Problem) {
-		return "", failed(connectoroffsets.Alter, c.Name, cause, args...)
-	}
+// alter sets what is requested by an alter. It is identified by its body also while the spec declares the connector as running: otherwise
+// it would be another request once the connector is stopped again.
+func alter(ctx context.Context, c kafkav1beta2.NamedConnector, read ReadConfigMap, request *Request) {
 	name, problem := configMap(c, connectoroffsets.Alter)
-	if problem == nil {
-		problem = running(c, connectoroffsets.Alter)
-	}
 	if problem != nil {
-		return "", problem
+		request.Problem = problem
+		return
 	}
-	entry := connect.EntryName(c.Name)
 	stored, err := read(ctx, name)
 	switch {
-	case apierrors.IsNotFound(err):
+	case err != nil && !apierrors.IsNotFound(err):
+		request.Problem, request.Unreadable = Unreadable(connectoroffsets.Alter, c.Name, name, err), true
+	default:
+		if request.Body, request.Problem = body(c.Name, name, stored, err == nil); request.Problem == nil {
+			sum := sha256.Sum256([]byte(request.Body))
+			request.Digest = hex.EncodeToString(sum[:])
+		}
+	}
+	if problem := running(c, connectoroffsets.Alter); problem != nil {
+		request.Problem, request.Unreadable = problem, false
+	}
+}
+
+// Unreadable returns the problem of an operation on a connector whose ConfigMap the API server does not return.
+func Unreadable(operation connectoroffsets.Operation, connector, name string, err error) *transitions.Problem {
+	return failed(operation, connector, "ConfigMap %s not being readable: %s", name, short(err.Error()))
+}
+
+// body returns the entry that an alter sends, from its ConfigMap if that exists.
+func body(connector, name string, stored *corev1.ConfigMap, exists bool) (string, *transitions.Problem) {
+	fail := func(cause string, args ...any) (string, *transitions.Problem) {
+		return "", failed(connectoroffsets.Alter, connector, cause, args...)
+	}
+	entry := connect.EntryName(connector)
+	if !exists {
 		return fail("missing ConfigMap %s. Create it with the entry %s, or list the offsets first.", name, entry)
-	case err != nil:
-		return fail("ConfigMap %s not being readable: %s", name, short(err.Error()))
 	}
 	text, found := stored.Data[entry]
 	switch {

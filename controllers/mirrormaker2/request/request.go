@@ -4,8 +4,6 @@ package request
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -74,10 +72,7 @@ func requested(ctx context.Context, c kafkav1beta2.NamedConnector, operation con
 	case connectoroffsets.List:
 		request.ConfigMap, request.Problem = configMap(c, operation)
 	case connectoroffsets.Alter:
-		if request.Body, request.Problem = body(ctx, c, read); request.Problem == nil {
-			sum := sha256.Sum256([]byte(request.Body))
-			request.Digest = hex.EncodeToString(sum[:])
-		}
+		alter(ctx, c, read, &request)
 	case connectoroffsets.Reset:
 		request.Problem = running(c, operation)
 	}

@@ -79,6 +79,13 @@ func only(list string) []kafkav1beta2.NamedConnector {
 	return []kafkav1beta2.NamedConnector{c}
 }
 
+// resumed returns a source connector that runs.
+func resumed() []kafkav1beta2.NamedConnector {
+	c := connector(source, nil, new("my-offsets"))
+	c.State = ""
+	return []kafkav1beta2.NamedConnector{c}
+}
+
 // declared are a stopped source connector and a running checkpoint connector.
 func declared() []kafkav1beta2.NamedConnector {
 	return []kafkav1beta2.NamedConnector{
@@ -155,6 +162,13 @@ func TestRead(t *testing.T) {
 		"an alter has the entry as its body, byte for byte": {
 			annotations: set("alter", source), want: request.Requests{Of: requests{source: alter(document)}},
 		},
+		"an alter of a running connector has the same digest": {
+			annotations: set("alter", source), connectors: resumed(),
+			want: request.Requests{Of: requests{source: {Body: document, Request: connectoroffsets.Request{
+				Operation: connectoroffsets.Alter, Digest: digest(document), Problem: transitions.Problemf(
+					request.ReasonAlter, "Failed to alter the connector offsets for %s due to the connector not being stopped: its state in KafkaMirrorMaker2 CR is running. Set it to stopped; the same edit may request the change.", source),
+			}}}},
+		},
 		"a reset": {
 			annotations: set("reset", source), want: request.Requests{Of: requests{source: refused(connectoroffsets.Reset, nil)}},
 		},
@@ -213,6 +227,7 @@ func TestReadEntry(t *testing.T) {
 			want := alter(tc.body)
 			if tc.problem != "" {
 				want = refused(connectoroffsets.Alter, transitions.Problemf(request.ReasonAlter, "%s", failed+tc.problem))
+				want.Unreadable = strings.Contains(tc.problem, "not being readable")
 			}
 			resource := request.Resource{Annotations: set("alter", source), Connectors: declared()}
 			got := request.Read(t.Context(), resource, configMaps(tc.data))

@@ -195,7 +195,7 @@ func offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name st
 		add(request.Failed(record.Operation, name, "the offsets being neither those from before nor those that were requested: another program changed them, or the change was executed in part. "+
 			"Nothing is sent again. List them, and request the change again"))
 	case connectoroffsets.Repeated:
-		add(&transitions.Problem{Reason: "Repeated", Message: "the annotations request again for " + name + " what was done a short time ago: if it is meant, remove them and set them again"})
+		add(&transitions.Problem{Reason: "Repeated", Message: "the annotations request for " + name + " what " + was(&record) + ": if it is meant, remove them, wait until this warning is gone, and set them again"})
 	case connectoroffsets.Accepting: // what is recorded may be another request
 		if failure := failedAction(&m.Status.Lifecycles[i]); failure != "" {
 			add(request.Failed(v.Requests.Of[name].Operation, name, failure))
@@ -207,6 +207,14 @@ func offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name st
 			add(request.Unanswered(record.Operation, name, err))
 		}
 	}
+}
+
+// was says what became of a request, so that it is not carried out again.
+func was(r *connectoroffsets.Record) string {
+	if r.Held == connectoroffsets.HeldMismatched {
+		return "was sent already, with an effect that is not known"
+	}
+	return "was done already"
 }
 
 // earlierFailure returns the warning about a connector that the process showed which received Connect's answer; nil if there is none. The
