@@ -78,6 +78,7 @@ func TestKindWarnsOfFailures(t *testing.T) {
 		"mm2-list-rest-get-fails":           {operation: "list", answer: answers("/offsets", 500, broken), reason: "ListOffsets", want: "the group is not available"}, //nolint:bodyclose // the client closes it
 		"mm2-list-configmap-write-fails":    {operation: "list", refuse: deny("create", "my-mm2-offsets"), reason: "ListOffsets", want: denied},
 		"mm2-list-annotation-removal-fails": {operation: "list", refuse: deny("patch", "my-mm2"), reason: "ListOffsets", want: denied},
+		"mm2-list-configmap-read-fails":     {operation: "list", refuse: deny("get", "my-mm2-offsets"), reason: "ListOffsets", want: denied},
 		"mm2-alter-configmap-read-fails":    {operation: "alter", refuse: deny("get", "my-mm2-offsets"), reason: "AlterOffsets", want: denied},
 		"mm2-reset-status-call-fails":       {operation: "reset", answer: answers("/status", 500, broken), reason: "ResetOffsets", want: "the group is not available"},                        //nolint:bodyclose // the client closes it
 		"mm2-alter-status-has-no-state":     {operation: "alter", answer: answers("/status", 200, `{"foo":"bar"}`), reason: "AlterOffsets", want: "the answer has no state of the connector"}, //nolint:bodyclose // the client closes it

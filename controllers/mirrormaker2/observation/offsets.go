@@ -14,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/controllers/mirrormaker2/connection"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/keep"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/request"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
@@ -69,8 +70,10 @@ func (c *Collector) configMaps(ctx context.Context, m *kafkav1beta2.KafkaMirrorM
 	for _, w := range watches {
 		w.kept = kept
 		if name := v.Requests.Of[w.connector].ConfigMap; name != "" {
-			if w.list, err = c.configMap(ctx, m, name); err != nil {
-				return err
+			if w.list, err = c.configMap(ctx, m, name); err != nil { // one ConfigMap that a user names must not stop the resource
+				one := v.Requests.Of[w.connector]
+				one.Problem, one.Unreadable = request.Unreadable(one.Operation, w.connector, name, err), true
+				v.Requests.Of[w.connector] = one
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/detent-dev/detent/clients/connect"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -43,6 +44,9 @@ func configMap(c kafkav1beta2.NamedConnector, operation connectoroffsets.Operati
 		return "", failed(operation, c.Name, "missing property %s in KafkaMirrorMaker2 CR.", property)
 	case reference.Name == "":
 		return "", failed(operation, c.Name, "missing property %s.%s.name in KafkaMirrorMaker2 CR.", property, within)
+	}
+	if wrong := validation.IsDNS1123Subdomain(reference.Name); len(wrong) > 0 {
+		return "", failed(operation, c.Name, "property %s.%s.name in KafkaMirrorMaker2 CR being %s, which no ConfigMap can have as its name. Correct it.", property, within, quote(reference.Name))
 	}
 	return reference.Name, nil
 }

@@ -4,6 +4,7 @@ package request
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -28,6 +29,8 @@ type Resource struct {
 	Annotations map[string]string
 	// Connectors that the spec declares. Their names differ.
 	Connectors []kafkav1beta2.NamedConnector
+	// Reserved are the names of the operator's ConfigMaps, which no list may overwrite.
+	Reserved []string
 }
 
 // ReadConfigMap reads a ConfigMap in the namespace of the resource from the API server: users name these ConfigMaps, so that a cache
@@ -61,7 +64,11 @@ func Read(ctx context.Context, resource Resource, read ReadConfigMap) Requests {
 	}
 	requests := Requests{Of: make(map[string]Request, len(connectors))}
 	for _, c := range connectors {
-		requests.Of[c.Name] = requested(ctx, c, operation, read)
+		one := requested(ctx, c, operation, read)
+		if slices.Contains(resource.Reserved, one.ConfigMap) {
+			one.Problem = failed(operation, c.Name, "ConfigMap %s being one that the operator keeps: a list would overwrite its content. Name another one in listOffsets.toConfigMap.name.", one.ConfigMap)
+		}
+		requests.Of[c.Name] = one
 	}
 	return requests
 }

@@ -149,6 +149,16 @@ func TestRead(t *testing.T) {
 			annotations: set("list", source), connectors: only("target"),
 			want: request.Requests{Of: requests{source: {Request: connectoroffsets.Request{Operation: connectoroffsets.List}, ConfigMap: "target"}}},
 		},
+		"a list of offsets into a ConfigMap of the operator": {
+			annotations: set("list", source), connectors: only("mm2-offsets-before"),
+			want: request.Requests{Of: requests{source: {ConfigMap: "mm2-offsets-before", Request: connectoroffsets.Request{Operation: connectoroffsets.List, Problem: transitions.Problemf(
+				request.ReasonList, "Failed to list the connector offsets for %s due to ConfigMap mm2-offsets-before being one that the operator keeps: a list would overwrite its content. Name another one in listOffsets.toConfigMap.name.", source)}}}},
+		},
+		"a list of offsets into an impossible name": {
+			annotations: set("list", source), connectors: only("team/offsets"),
+			want: request.Requests{Of: requests{source: refused(connectoroffsets.List, transitions.Problemf(
+				request.ReasonList, "Failed to list the connector offsets for %s due to property listOffsets.toConfigMap.name in KafkaMirrorMaker2 CR being \"team/offsets\", which no ConfigMap can have as its name. Correct it.", source))}},
+		},
 		"a list of offsets without listOffsets": {
 			annotations: set("list", checkpoint),
 			want: request.Requests{Of: requests{checkpoint: refused(connectoroffsets.List, transitions.Problemf(
@@ -193,7 +203,7 @@ func TestRead(t *testing.T) {
 				tc.connectors = declared()
 			}
 			read := configMaps(map[string]map[string]string{"my-offsets": {entry: document}})
-			got := request.Read(t.Context(), request.Resource{Annotations: tc.annotations, Connectors: tc.connectors}, read)
+			got := request.Read(t.Context(), request.Resource{Annotations: tc.annotations, Connectors: tc.connectors, Reserved: []string{"mm2-offsets-before"}}, read)
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Error(diff)
 			}
