@@ -137,10 +137,10 @@ func SnapshotDue(started, lowered time.Time, interval time.Duration) time.Time {
 }
 
 // stuck reports whether a node serves no client and cannot start without a change: its process crashes, or its pod cannot start.
-// Only such a node may test an older binary, which its log may kill: a missing pod returns soon, a node that takes long to start
-// may be recovering its logs, and a node that is merely not ready may serve.
+// Only such a node may test an older binary, which its log may kill: a missing pod returns soon unless the API server refuses it, a node that
+// takes long to start may be recovering its logs, and a node that is merely not ready may serve.
 func (f *Facts) stuck(n *roll.Node) transitions.Verdict {
-	if !n.Running || n.Trouble == nil || n.Ready {
+	if n.Trouble == nil || n.Ready || !n.Running && n.Trouble.Reason != roll.PodRefused {
 		return transitions.Deny(n.Name() + " is ready, starting or being recreated")
 	}
 	return roll.Lost(&f.Roll, n)
@@ -157,10 +157,14 @@ func (f *Facts) snapshotsDone() time.Time {
 	return last
 }
 
-// unprovenText describes the remedy for the first process whose snapshot is overdue and not certain; empty if there is none.
+// unprovenText describes the remedy for the first process whose snapshot is overdue and not certain, or what keeps a node from running
+// that does not run; empty if there is none.
 func (f *Facts) unprovenText(pending []pendingSnapshot) string {
 	for i := range pending {
-		if p := &pending[i]; p.unready && (f.overdue(p) || p.due.IsZero()) {
+		switch p := &pending[i]; {
+		case !p.node.Running && p.node.Trouble != nil:
+			return fmt.Sprintf("; %s does not run: %s", p.node.Name(), p.node.Trouble.Message)
+		case p.unready && (f.overdue(p) || p.due.IsZero()):
 			return fmt.Sprintf("; %s is not ready, and Kafka does not show that its process runs: make it ready, or delete the pod if it does not recover", p.node.Name())
 		}
 	}

@@ -45,6 +45,8 @@ func (k scenes) awaitingSnapshot() []machineRow {
 		at("a process keeps dying, and whether Kafka counts on it is not known", "", k.lingering().but(rolltest.Looping(2), rolltest.Silent), waits("snapshots-taken")),
 		at("a node is just starting", "it is left alone: restarting it would be sent back by its precondition for ten minutes", k.lingering().but(rolltest.Starting(1, time.Minute)), waits("snapshots-taken")),
 		at("a node has been starting for ten minutes", "it may be recovering its logs; the older binary might die on them", k.lingering().but(rolltest.Starting(1, 10*time.Minute)), waits("snapshots-taken")),
+		at("the API server refuses the pod of a node", "it does not come back by itself; it goes first, as the test", k.lingering().but(rolltest.Refused(2)), first(2)),
+		at("the API server refuses the pod of the node whose log holds the level", "", k.lingering().but(rolltest.Refused(1)), first(1)),
 		at("a pod is away for a moment", "it comes back as it last ran; on the older binary it would die", k.lingering().but(rolltest.Gone(1)), waits("snapshots-taken")),
 		at("a node that was moved already is down", "", k.lingering().moved(2).but(rolltest.Down(2)), waits("snapshots-taken")),
 		at("a node came up that never snapshots", "", k.lingering().lowered(2, time.Minute, 0), moves("snapshots-off", kafkaversion.Refusing)),

@@ -90,6 +90,11 @@ func TestDefinitionMessagesOfWaits(t *testing.T) {
 			want: []string{"snapshots-taken: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27); " + pool +
 				"1 is not ready, and Kafka does not show that its process runs: make it ready, or delete the pod if it does not recover"},
 		},
+		"a snapshot is awaited of a node whose pod does not end": {
+			state: kafkaversion.AwaitingSnapshot, scene: k.lingering().but(rolltest.NotEnding(1)),
+			want: []string{"snapshots-taken: the log of " + pool + "1 may still hold metadata.version 4.1-IV1 (level 27); " + pool +
+				"1 does not run: the pod does not end: its host host-1 does not report it"},
+		},
 		"the quorum blocks the restart of a controller": {
 			state: roll.AwaitingQuorum, scene: k.split(3, 3).on(old).wanting(newer).moved(2).but(rolltest.Behind(2)),
 			want: []string{"may-restart: without controller 1 only 1 of the 2 voters needed are caught up; behind: 2"},
