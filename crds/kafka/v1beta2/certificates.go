@@ -16,23 +16,23 @@ const (
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.renewalDays) || !has(self.validityDays) || self.renewalDays < self.validityDays",message="renewalDays must be less than validityDays: a certificate would be due for renewal when it is issued",fieldPath=".renewalDays"
 type CertificateAuthority struct {
-	// GenerateCertificateAuthority says whether Detent generates the authority (true) or the user provides it in Secrets (false). Defaults to true.
+	// Not used yet: whether Detent generates the authority (true) or the user provides it in Secrets (false). Defaults to true.
 	// +optional
 	GenerateCertificateAuthority *bool `json:"generateCertificateAuthority,omitempty"`
 
-	// ValidityDays is how many days a certificate is valid. Defaults to 365.
+	// Not used yet: how many days a certificate is valid. Defaults to 365.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=36500
 	ValidityDays *int32 `json:"validityDays,omitempty"`
 
-	// RenewalDays is how many days before its expiry a certificate is renewed. Defaults to 30.
+	// Not used yet: how many days before its expiry a certificate is renewed. Defaults to 30.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=36500
 	RenewalDays *int32 `json:"renewalDays,omitempty"`
 
-	// CertificateExpirationPolicy is what Detent does when the authority's own certificate is due for renewal: renew-certificate or replace-key. Defaults to renew-certificate.
+	// Not used yet: what Detent does when the authority's own certificate is due for renewal: renew-certificate or replace-key. Defaults to renew-certificate.
 	// +optional
 	CertificateExpirationPolicy ExpirationPolicy `json:"certificateExpirationPolicy,omitempty"`
 

@@ -60,7 +60,8 @@ type KafkaSpec struct {
 	// +optional
 	KafkaExporter *KafkaExporterSpec `json:"kafkaExporter,omitempty"`
 
-	// ClusterCa describes the certificate authority of the nodes and the TLS listeners.
+	// ClusterCa describes the certificate authority of the nodes and the TLS listeners. No field of it is used yet: listeners with TLS are
+	// not served.
 	// +optional
 	ClusterCa *CertificateAuthority `json:"clusterCa,omitempty"`
 

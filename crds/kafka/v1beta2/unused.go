@@ -35,13 +35,23 @@ func (s *KafkaSpec) UnusedFields() []string {
 	fields.add("spec.jmxTrans", s.JmxTrans != nil)
 	fields.add("spec.zookeeper", s.Zookeeper != nil)
 	fields.add("spec.maintenanceTimeWindows", len(s.MaintenanceTimeWindows) > 0)
-	if s.ClusterCa != nil {
-		fields.add("spec.clusterCa.generateSecretOwnerReference", s.ClusterCa.GenerateSecretOwnerReference != nil)
-	}
+	s.ClusterCa.unused(&fields)
 	s.Kafka.unused(&fields)
 	s.EntityOperator.unused(&fields)
 	s.KafkaExporter.unused(&fields)
 	return fields.sorted()
+}
+
+func (a *CertificateAuthority) unused(fields *setFields) {
+	if a == nil {
+		return
+	}
+	const at = "spec.clusterCa."
+	fields.addIn(at, "generateCertificateAuthority", a.GenerateCertificateAuthority != nil)
+	fields.addIn(at, "validityDays", a.ValidityDays != nil)
+	fields.addIn(at, "renewalDays", a.RenewalDays != nil)
+	fields.addIn(at, "certificateExpirationPolicy", a.CertificateExpirationPolicy != "")
+	fields.addIn(at, "generateSecretOwnerReference", a.GenerateSecretOwnerReference != nil)
 }
 
 // UnusedFields returns the paths of the fields that the spec sets and that have no effect, sorted. A volume is identified by
