@@ -127,7 +127,11 @@ func (w *childWriter) Delete(ctx context.Context, object client.Object) error {
 		return err
 	}
 	uid, rv := object.GetUID(), object.GetResourceVersion()
-	err := w.children.client.Delete(ctx, object, client.Preconditions{UID: &uid, ResourceVersion: &rv}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	options := []client.DeleteOption{client.Preconditions{UID: &uid, ResourceVersion: &rv}, client.PropagationPolicy(metav1.DeletePropagationBackground)}
+	if pod, is := object.(*corev1.Pod); is && graceOf(pod) != nil {
+		options = append(options, client.GracePeriodSeconds(*graceOf(pod)))
+	}
+	err := w.children.client.Delete(ctx, object, options...)
 	if err != nil && !ObjectMissing(err) {
 		return fmt.Errorf("deleting %T %s: %w", object, client.ObjectKeyFromObject(object), err)
 	}
@@ -141,7 +145,7 @@ func (w *childWriter) Evict(ctx context.Context, pod *corev1.Pod) error {
 	uid := pod.GetUID()
 	eviction := &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
-		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, GracePeriodSeconds: graceOf(pod)},
 	}
 	err := w.children.client.SubResource("eviction").Create(ctx, pod.DeepCopy(), eviction)
 	switch {
@@ -152,6 +156,15 @@ func (w *childWriter) Evict(ctx context.Context, pod *corev1.Pod) error {
 		return fmt.Errorf("evicting pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
 	return w.remember(pod, true)
+}
+
+// graceOf returns the grace period with which a pod is removed; nil for its own. A pod whose own is 0 gets one second: it would vanish from
+// the API while its process runs, and the process of the next pod would start beside it.
+func graceOf(pod *corev1.Pod) *int64 {
+	if own := pod.Spec.TerminationGracePeriodSeconds; own != nil && *own == 0 {
+		return new(int64(1))
+	}
+	return nil
 }
 
 func (w *childWriter) remember(object client.Object, gone bool) error {

@@ -45,6 +45,24 @@ func TemplateProblem(in *Input) *transitions.Problem {
 	return nil
 }
 
+// leastGrace is the shortest time that a process is given to stop, in seconds. Without any, Kubernetes removes a pod from the API while
+// its process runs, and another process would be started on the same disk.
+const leastGrace = 1
+
+// WithoutGrace returns the fields of pod templates that give a process no time to stop, sorted. A resource from before the schema refused
+// that may have them.
+func WithoutGrace(in *Input) []string {
+	var out []string
+	for i := range in.Pools {
+		template, named := podTemplate(&in.Spec.Kafka, &in.Pools[i])
+		if template != nil && template.TerminationGracePeriodSeconds != nil && *template.TerminationGracePeriodSeconds < leastGrace {
+			out = append(out, fmt.Sprintf(named, "terminationGracePeriodSeconds"))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // ReservedMetadata returns the labels and annotations of the pod templates that are left out because they are Detent's or Strimzi's,
 // sorted.
 func ReservedMetadata(in *Input) []string {
@@ -118,7 +136,7 @@ func (c *Cluster) customize(pod *corev1.Pod, n *Node, pool *kafkav1beta2.KafkaNo
 	}
 	pod.Spec.PriorityClassName, pod.Spec.SchedulerName = template.PriorityClassName, template.SchedulerName
 	if template.TerminationGracePeriodSeconds != nil {
-		pod.Spec.TerminationGracePeriodSeconds = new(*template.TerminationGracePeriodSeconds)
+		pod.Spec.TerminationGracePeriodSeconds = new(max(leastGrace, *template.TerminationGracePeriodSeconds))
 	}
 	if template.Metadata != nil {
 		addUnreserved(pod.Labels, template.Metadata.Labels)

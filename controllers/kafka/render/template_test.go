@@ -116,6 +116,32 @@ func added(before, after map[string]string) map[string]string {
 	return out
 }
 
+// A resource from before the schema refused 0 may have it.
+func TestWithoutGrace(t *testing.T) {
+	none, some := "{pod: {terminationGracePeriodSeconds: 0}}", "{pod: {terminationGracePeriodSeconds: 30}}"
+	for name, tc := range map[string]struct {
+		cluster, pool string
+		grace         int64
+		want          []string
+	}{
+		"no template":                      {grace: 60},
+		"of the cluster":                   {cluster: none, grace: 1, want: []string{"spec.kafka.template.pod.terminationGracePeriodSeconds"}},
+		"of a pool":                        {pool: none, grace: 1, want: []string{"spec.template.pod.terminationGracePeriodSeconds of KafkaNodePool broker"}},
+		"a pool has another one":           {cluster: none, pool: some, grace: 30, want: []string{"spec.kafka.template.pod.terminationGracePeriodSeconds"}},
+		"more than none is taken as it is": {cluster: some, grace: 30},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := templates(t, tc.cluster, tc.pool)
+			if diff := cmp.Diff(tc.want, WithoutGrace(&in)); diff != "" {
+				t.Errorf("fields (-want +got):\n%s", diff)
+			}
+			if got := *broker(t, in).Spec.TerminationGracePeriodSeconds; got != tc.grace {
+				t.Errorf("grace period %d, want %d", got, tc.grace)
+			}
+		})
+	}
+}
+
 func TestTemplateProblem(t *testing.T) {
 	for name, tc := range map[string]struct{ cluster, pool, want string }{
 		"no template":     {},

@@ -33,6 +33,8 @@ const (
 	ReasonInvalidConfig = "InvalidConfig"
 	// ReasonReservedMetadata: labels and annotations of a template that are Detent's or Strimzi's.
 	ReasonReservedMetadata = "ReservedMetadata"
+	// ReasonGracePeriod: templates that give a process no time to stop.
+	ReasonGracePeriod = "GracePeriodTooShort"
 	// ReasonNewerDefault: the spec has no version, and the default is newer than the version that the cluster keeps.
 	ReasonNewerDefault = "NewerDefault"
 	// ReasonNameTooLong: pods whose names Kubernetes rejects.
@@ -57,6 +59,9 @@ func specWarnings(declared *render.Input) []metav1.Condition {
 	}
 	if names := render.ReservedMetadata(declared); len(names) > 0 {
 		w.add(ReasonReservedMetadata, "left out of the metadata of pods, because Detent sets such labels and annotations itself: "+strings.Join(names, ", "))
+	}
+	if fields := render.WithoutGrace(declared); len(fields) > 0 {
+		w.add(ReasonGracePeriod, strings.Join(fields, ", ")+" is 0 and is taken as 1, because Kubernetes would start the next process of a node while the last one runs. Set the seconds that a node may take to stop, or remove it for the default of 60")
 	}
 	w.listeners(&declared.Spec.Kafka)
 	w.config(&declared.Spec.Kafka)

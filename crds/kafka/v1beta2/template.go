@@ -150,9 +150,10 @@ type PodTemplate struct {
 	// +kubebuilder:validation:MaxLength=253
 	SchedulerName string `json:"schedulerName,omitempty"`
 
-	// TerminationGracePeriodSeconds is how long a node may take to stop before its process is killed. Defaults to 60.
+	// TerminationGracePeriodSeconds is how long a node may take to stop before its process is killed. Defaults to 60. With 0 Kubernetes
+	// would forget a pod while its process still runs.
 	// +optional
-	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Minimum=1
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
 	// Not used: the security context of pods.
