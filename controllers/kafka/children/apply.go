@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
@@ -57,7 +58,8 @@ func (t *scope) nodes(ctx context.Context, version string) error {
 	if t.undecided() {
 		return nil
 	}
-	switch from, err := t.recordAdoption(ctx); {
+	from, err := t.recordAdoption(ctx)
+	switch {
 	case err != nil:
 		return err
 	case from == recording.Wait:
@@ -66,35 +68,17 @@ func (t *scope) nodes(ctx context.Context, version string) error {
 	if found, err := t.forgetUnused(ctx); err != nil || found {
 		return err
 	}
-	if err := t.records(ctx, func(n *observation.Node) bool {
+	unrecorded, err := t.records(ctx, from, func(n *observation.Node) bool {
 		return n.Wanted && !n.Recorded && !recording.HasLeftovers(n) && !n.Pod.Exists
-	}); err != nil {
+	})
+	if outdated(err) {
 		return err
 	}
-	var failures []error
-	var incomplete []int32 // nodes that lack something which a new pod of theirs would mount
-	for i := range t.snapshot.Nodes {
-		n := &t.snapshot.Nodes[i]
-		if t.snapshot.Pool(n.Pool) == nil || t.snapshot.Misplaced(n) != nil {
-			continue
-		}
-		if n.Stopped() {
-			err := t.deletionOfClaims(ctx, n)
-			if outdated(err) {
-				return err
-			}
-			failures = append(failures, err)
-			continue
-		}
-		complete, err := t.mounts(ctx, n)
-		if outdated(err) {
-			return err
-		}
-		if !complete {
-			incomplete = append(incomplete, n.ID)
-		}
-		failures = append(failures, err)
+	incomplete, failure := t.disks(ctx, unrecorded)
+	if outdated(failure) {
+		return failure
 	}
+	failures := []error{err, failure}
 	for _, pool := range t.pools() {
 		err := t.entries(ctx, pool, version, incomplete)
 		if outdated(err) {
@@ -103,6 +87,33 @@ func (t *scope) nodes(ctx context.Context, version string) error {
 		failures = append(failures, err)
 	}
 	return errors.Join(append(failures, t.emptyPodSets(ctx))...)
+}
+
+// disks creates, updates and deletes claims, and what else pods mount. It returns the nodes that lack something which a new pod of theirs
+// would mount. A node without a record gets nothing: the record is written before what it refers to.
+func (t *scope) disks(ctx context.Context, unrecorded []int32) (incomplete []int32, err error) {
+	incomplete = slices.Clone(unrecorded)
+	var failures []error
+	for i := range t.snapshot.Nodes {
+		n := &t.snapshot.Nodes[i]
+		if t.snapshot.Pool(n.Pool) == nil || t.snapshot.Misplaced(n) != nil || slices.Contains(unrecorded, n.ID) {
+			continue
+		}
+		complete, failure := true, error(nil)
+		if n.Stopped() {
+			failure = t.deletionOfClaims(ctx, n)
+		} else {
+			complete, failure = t.mounts(ctx, n)
+		}
+		if !complete {
+			incomplete = append(incomplete, n.ID)
+		}
+		if outdated(failure) {
+			return nil, failure
+		}
+		failures = append(failures, failure)
+	}
+	return incomplete, errors.Join(failures...)
 }
 
 // mounts creates and updates what the pod of a node mounts: its claims and its configuration. It reports whether all of it exists. A

@@ -2,6 +2,7 @@ package children
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -91,16 +92,10 @@ func (t *scope) claimNames(n *observation.Node) []string {
 	return slices.Compact(names)
 }
 
-// records writes the changed records of the selected nodes. It writes nothing while the sources of the cluster's identity
-// contradict each other.
-func (t *scope) records(ctx context.Context, of func(*observation.Node) bool) error {
-	if t.snapshot.Identity.Mismatch != nil {
-		return nil
-	}
-	from, err := t.recordAdoption(ctx)
-	if err != nil {
-		return err
-	}
+// records writes the changed records of the selected nodes, and returns the nodes whose record could not be written. One of them keeps no
+// other from being recorded. Only what is outdated ends it at once.
+func (t *scope) records(ctx context.Context, from recording.Adoption, of func(*observation.Node) bool) (unrecorded []int32, err error) {
+	var failures []error
 	for i := range t.snapshot.Nodes {
 		n := &t.snapshot.Nodes[i]
 		if !of(n) {
@@ -110,11 +105,14 @@ func (t *scope) records(ctx context.Context, of func(*observation.Node) bool) er
 		if n.Recorded && !n.RecordBroken && n.Record.Equal(&r) {
 			continue
 		}
-		if err := t.writeRecord(ctx, n, &r); err != nil {
-			return err
+		switch err := t.writeRecord(ctx, n, &r); {
+		case outdated(err):
+			return nil, err
+		case err != nil:
+			unrecorded, failures = append(unrecorded, n.ID), append(failures, err)
 		}
 	}
-	return nil
+	return unrecorded, errors.Join(failures...)
 }
 
 func (t *scope) writeRecord(ctx context.Context, n *observation.Node, r *record.Record) error {

@@ -26,10 +26,18 @@ import (
 // of a pod that cannot be restored keeps nothing else from being applied.
 func (r *Reconciler) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer) error {
 	t := &scope{Reconciler: r, kafka: kafka, snapshot: snapshot, write: write}
-	if err := t.records(ctx, func(n *observation.Node) bool { return n.Recorded || recording.Adoptable(t.kafka, t.snapshot, n) }); err != nil {
-		return err
-	}
 	var failures []error
+	if t.snapshot.Identity.Mismatch == nil { // else it is not known whose records they are
+		from, err := t.recordAdoption(ctx)
+		if err != nil {
+			return err
+		}
+		_, err = t.records(ctx, from, func(n *observation.Node) bool { return n.Recorded || recording.Adoptable(t.kafka, t.snapshot, n) })
+		if outdated(err) {
+			return err
+		}
+		failures = append(failures, err)
+	}
 	for _, pool := range t.pools() {
 		err := t.repairPool(ctx, pool)
 		if outdated(err) {
@@ -58,29 +66,26 @@ func (t *scope) pools() []string {
 	return names
 }
 
-// repairPool restores the StrimziPodSet of a pool, its entries, and the configurations that they mount.
+// repairPool restores the StrimziPodSet of a pool, its entries, and the configurations that they mount. A node of which that fails keeps
+// no other node from being restored.
 func (t *scope) repairPool(ctx context.Context, pool string) error {
 	set := observation.Named(t.snapshot.Objects.PodSets, render.PodSetName(t.kafka.Name, pool))
 	if set != nil && set.DeletionTimestamp != nil {
 		return nil // it is recreated after its deletion
 	}
 	var entries []corev1beta2.PodEntry
+	var failures []error
 	for i := range t.snapshot.Nodes {
 		n := &t.snapshot.Nodes[i]
 		if n.Pool != pool {
 			continue
 		}
-		if err := t.repairConfig(ctx, n); err != nil {
+		switch entry, lost, err := t.restored(ctx, n); {
+		case outdated(err):
 			return err
-		}
-		entry, lost, err := t.lostEntry(n)
-		if err != nil {
-			return err
-		}
-		if lost {
-			if err := t.nodeIsCurrent(ctx, n); err != nil {
-				return err
-			}
+		case err != nil:
+			failures = append(failures, err)
+		case lost:
 			entries = append(entries, entry)
 		}
 		if err := t.stamp(ctx, n); outdated(err) {
@@ -89,7 +94,22 @@ func (t *scope) repairPool(ctx context.Context, pool string) error {
 			t.apart = append(t.apart, fmt.Errorf("putting the annotations and labels of pod %s back: %w", n.PodName, err))
 		}
 	}
-	return t.repairPodSet(ctx, pool, set, entries)
+	err := t.repairPodSet(ctx, pool, set, entries)
+	if outdated(err) {
+		return err
+	}
+	return errors.Join(append(failures, err)...)
+}
+
+// restored restores the configuration of a node, and returns its entry if that was lost.
+func (t *scope) restored(ctx context.Context, n *observation.Node) (entry corev1beta2.PodEntry, lost bool, err error) {
+	if err := t.repairConfig(ctx, n); err != nil {
+		return entry, false, err
+	}
+	if entry, lost, err = t.lostEntry(n); err == nil && lost {
+		err = t.nodeIsCurrent(ctx, n)
+	}
+	return entry, lost, err
 }
 
 // stamp restores the annotations and labels of a pod that record what it runs: its version, its revision and its roles. It also writes

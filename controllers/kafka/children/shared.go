@@ -2,6 +2,7 @@ package children
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -100,25 +101,29 @@ func mergeBudget(have, want client.Object, change bool) bool {
 	return differs
 }
 
-// network creates the objects that all nodes share, and updates existing ones if update is true.
+// network creates the objects that all nodes share, and updates existing ones if update is true. One that is refused keeps no other from
+// being written. The disruption budget comes first: with the number of earlier nodes it permits too many evictions.
 func (t *scope) network(ctx context.Context, update bool) error {
 	if len(t.snapshot.Nodes) == 0 {
 		return nil
 	}
-	var wanted []shared
+	account, budget := t.snapshot.Rendered.Account(), t.snapshot.Rendered.Budget()
+	wanted := []shared{
+		{want: budget, have: object(observation.Named(t.snapshot.Objects.Budgets, budget.Name)), merge: mergeBudget},
+		{want: account, have: object(observation.Named(t.snapshot.Objects.Accounts, account.Name)), merge: mergeAccount},
+	}
 	for _, s := range t.snapshot.Rendered.Services(t.snapshot.ClientPorts(observation.AnyBroker)) {
 		wanted = append(wanted, shared{want: s, have: object(observation.Named(t.snapshot.Objects.Services, s.Name)), merge: mergeService})
 	}
-	account, budget := t.snapshot.Rendered.Account(), t.snapshot.Rendered.Budget()
-	wanted = append(wanted,
-		shared{want: account, have: object(observation.Named(t.snapshot.Objects.Accounts, account.Name)), merge: mergeAccount},
-		shared{want: budget, have: object(observation.Named(t.snapshot.Objects.Budgets, budget.Name)), merge: mergeBudget})
+	var failures []error
 	for _, s := range wanted {
-		if err := t.share(ctx, s, update); err != nil {
+		err := t.share(ctx, s, update)
+		if outdated(err) {
 			return err
 		}
+		failures = append(failures, err)
 	}
-	return nil
+	return errors.Join(failures...)
 }
 
 // object converts a nil pointer to a nil interface.

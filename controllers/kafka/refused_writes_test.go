@@ -1,0 +1,129 @@
+package kafka
+
+import (
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/labels"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
+)
+
+// passes reconciles until nothing more can change. Refusals are the subject of the tests, and other failures end them.
+func (r *rig) passes(n int) {
+	r.t.Helper()
+	for range n {
+		if err := r.pass(); err != nil && !errors.Is(err, lifecycle.ErrStale) && !errors.Is(err, lifecycle.ErrWait) && !apierrors.IsConflict(err) {
+			r.t.Fatal(err)
+		}
+		_ = r.podSets() // waits for what is refused
+		r.kubelet()
+	}
+}
+
+func (r *rig) changePool(name string, change func(*kafkav1beta2.KafkaNodePool)) {
+	r.t.Helper()
+	p := &kafkav1beta2.KafkaNodePool{}
+	r.must(r.get(p, name))
+	change(p)
+	p.Generation++
+	r.must(r.client.Update(r.t.Context(), p))
+}
+
+func forbidden(resource string, o client.Object) error {
+	return apierrors.NewForbidden(schema.GroupResource{Resource: resource}, o.GetName(), errors.New("a policy forbids it"))
+}
+
+func TestApplyWritesTheBudgetWhenAServiceIsRefused(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	r.registered()
+	k := r.cluster()
+	k.Spec.Kafka.Listeners[0].Port = 9095
+	r.must(r.client.Update(t.Context(), k))
+	r.deny = func(_ string, o client.Object) error {
+		if _, is := o.(*corev1.Service); is {
+			return forbidden("services", o)
+		}
+		return nil
+	}
+	r.changePool("broker", func(p *kafkav1beta2.KafkaNodePool) { p.Spec.Replicas = 6 })
+	r.passes(8)
+	b := &policyv1.PodDisruptionBudget{}
+	r.must(r.get(b, labels.KafkaName(k.Name)))
+	if got, want := b.Spec.MinAvailable.IntValue(), len(r.pods())-1; got != want {
+		t.Errorf("minAvailable %d, want %d", got, want)
+	}
+}
+
+// A quota refuses the record of a new node. The claims of the others are expanded all the same.
+func TestApplyExpandsClaimsWhenARecordIsRefused(t *testing.T) {
+	const size = "500Gi"
+	r := separate(t)
+	r.settle()
+	r.registered()
+	r.changePool("broker", func(p *kafkav1beta2.KafkaNodePool) {
+		p.Spec.Replicas = 4
+		for i := range p.Spec.Storage.Volumes {
+			p.Spec.Storage.Volumes[i].Size = size
+		}
+	})
+	var claims corev1.PersistentVolumeClaimList
+	r.must(r.client.List(t.Context(), &claims))
+	before := len(claims.Items)
+	for i := range claims.Items {
+		claims.Items[i].Status.Phase = corev1.ClaimBound
+		r.must(r.client.Status().Update(t.Context(), &claims.Items[i]))
+	}
+	r.deny = func(verb string, o client.Object) error {
+		if _, is := o.(*corev1.ConfigMap); is && verb == "create" {
+			return forbidden("configmaps", o)
+		}
+		return nil
+	}
+	r.passes(8)
+	r.must(r.client.List(t.Context(), &claims))
+	for i := range claims.Items {
+		c := &claims.Items[i]
+		if q := c.Spec.Resources.Requests[corev1.ResourceStorage]; c.Labels[labels.Pool] == "broker" && q.String() != size {
+			t.Errorf("%s has %s, want %s", c.Name, q.String(), size)
+		}
+	}
+	if len(claims.Items) != before {
+		t.Errorf("%d claims, want %d: a node without a record has none", len(claims.Items), before)
+	}
+}
+
+// The entry of the node whose pod is gone cannot be rendered. Those of the nodes that run are restored.
+func TestRepairRestoresEntriesBesideAnInvalidTemplate(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	r.registered()
+	r.passes(2)
+	k := r.cluster()
+	invalid := kafkav1beta2.Opaque{RawExtension: k8sruntime.RawExtension{Raw: []byte(`{"nodeAffinty":{}}`)}}
+	k.Spec.Kafka.Template = &kafkav1beta2.ClusterTemplate{Pod: &kafkav1beta2.PodTemplate{Affinity: &invalid}}
+	r.must(r.client.Update(t.Context(), k))
+	r.remove(&corev1beta2.StrimziPodSet{}, "my-cluster-broker")
+	r.remove(&corev1.Pod{}, podBroker)
+	failed := false
+	for range 4 {
+		failed = r.repair() != nil || failed
+	}
+	if !failed {
+		t.Error("the invalid template is not reported")
+	}
+	s := &corev1beta2.StrimziPodSet{}
+	r.must(r.get(s, "my-cluster-broker"))
+	if len(s.Spec.Pods) != 2 {
+		t.Errorf("%d entries, want those of the 2 brokers that run", len(s.Spec.Pods))
+	}
+}
