@@ -127,3 +127,23 @@ func TestRepairRestoresEntriesBesideAnInvalidTemplate(t *testing.T) {
 		t.Errorf("%d entries, want those of the 2 brokers that run", len(s.Spec.Pods))
 	}
 }
+
+func TestRepairRestoresAnEditedSelector(t *testing.T) {
+	r := separate(t)
+	r.settle()
+	r.registered()
+	s := &corev1beta2.StrimziPodSet{}
+	r.must(r.get(s, "my-cluster-broker"))
+	want := len(s.Spec.Selector.MatchLabels)
+	s.Spec.Selector.MatchLabels["team"] = "a"
+	r.must(r.client.Update(t.Context(), s))
+	for range 3 {
+		if err := r.repair(); err != nil && !errors.Is(err, lifecycle.ErrStale) {
+			t.Fatal(err)
+		}
+	}
+	r.must(r.get(s, "my-cluster-broker"))
+	if got := s.Spec.Selector.MatchLabels; len(got) != want {
+		t.Errorf("selector %v, want %d labels", got, want)
+	}
+}

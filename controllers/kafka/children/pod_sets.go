@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/detent-dev/detent/controllers/kafka/entryhash"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
@@ -85,8 +86,8 @@ func restorable(pod *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// repairPodSet writes the set if it or an entry was lost or edited, if an entry is there twice, if it has no owner, or if it has the mark of an
-// abandoned restart. Without the mark the pod is recreated as it last ran.
+// repairPodSet writes the set if it, an entry or its selector was lost or edited, if an entry is there twice, if it has no owner, or if it has
+// the mark of an abandoned restart. Without the mark the pod is recreated as it last ran.
 func (t *scope) repairPodSet(ctx context.Context, pool string, set *corev1beta2.StrimziPodSet, entries []corev1beta2.PodEntry) error {
 	if set == nil {
 		if len(entries) == 0 {
@@ -97,13 +98,14 @@ func (t *scope) repairPodSet(ctx context.Context, pool string, set *corev1beta2.
 		entryhash.Seal(set, nil)
 		return t.createOwned(ctx, set)
 	}
-	abandoned := t.abandoned(set)
-	if len(entries) == 0 && !abandoned && t.isOwned(set) && !t.repeats(pool) {
+	abandoned, want := t.abandoned(set), t.snapshot.Rendered.PodSet(pool)
+	if len(entries) == 0 && !abandoned && t.isOwned(set) && !t.repeats(pool) && equality.Semantic.DeepEqual(set.Spec.Selector, want.Spec.Selector) {
 		return nil
 	}
 	before := set
 	set = set.DeepCopy()
-	catchUp(set, t.snapshot.Rendered.PodSet(pool))
+	catchUp(set, want)
+	set.Spec.Selector = *want.Spec.Selector.DeepCopy()
 	set.Spec.Pods = distinct(t.withoutEdits(pool, set.Spec.Pods, entries), entries)
 	if abandoned {
 		restarting.Remove(set)
