@@ -77,10 +77,11 @@ func (r *Reconciler) Replace(ctx context.Context, c *cephv1.Cluster, s *observat
 	return t.update(ctx, name, changed(have, want))
 }
 
-// changed returns the Deployment with the desired pod, and with the replicas and the annotations of the desired one.
+// changed returns the Deployment with the desired pod, and with the replicas, the strategy and the annotations of the desired one. One that an
+// administrator paused would start no pod of it, and one with another strategy would start it beside the one from before.
 func changed(have, want *appsv1.Deployment) *appsv1.Deployment {
 	out := have.DeepCopy()
-	out.Spec.Template, out.Spec.Replicas = want.Spec.Template, want.Spec.Replicas
+	out.Spec.Template, out.Spec.Replicas, out.Spec.Strategy, out.Spec.Paused = want.Spec.Template, want.Spec.Replicas, want.Spec.Strategy, false
 	for key, value := range want.Annotations {
 		out.Annotations = put(out.Annotations, key, value)
 	}

@@ -71,7 +71,23 @@ func Why(s *observation.Snapshot, name ceph.Daemon) string {
 	if why := Trouble(pod); why != "" || of == nil || pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, of) {
 		return why
 	}
-	return Refused(of)
+	return cmp.Or(Refused(of), Paused(of))
+}
+
+// Paused is why no pod of the present template of a Deployment is started: an administrator paused it; empty if it is not paused.
+func Paused(of *appsv1.Deployment) string {
+	if !of.Spec.Paused {
+		return ""
+	}
+	return fmt.Sprintf("the Deployment %s is paused: resume it with kubectl rollout resume -n %s deployment %[1]s", of.Name, of.Namespace)
+}
+
+// Several is why the pods of a Deployment disturb each other: it has several replicas of one daemon; empty if it has one or none.
+func Several(of *appsv1.Deployment) string {
+	if of.Spec.Replicas == nil || *of.Spec.Replicas < 2 {
+		return ""
+	}
+	return fmt.Sprintf("the Deployment %s has %d replicas, and a daemon runs once: kubectl scale -n %s deployment %[1]s --replicas=1", of.Name, *of.Spec.Replicas, of.Namespace)
 }
 
 // ToolsTrouble is why the pod in which commands are run does not start; empty if it does, or if there is none.

@@ -2,6 +2,7 @@
 package facts
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -132,7 +133,7 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 				d.Pod = "" // nothing runs in it yet
 			}
 		} else {
-			d.Trouble = Refused(have)
+			d.Trouble = cmp.Or(Refused(have), Paused(have))
 		}
 		if image := s.ByHand(name); image != "" {
 			setByHand(s, &d, image)

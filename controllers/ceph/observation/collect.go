@@ -136,7 +136,8 @@ func (s *Snapshot) objects(ctx context.Context, c *cephv1.Cluster, read client.R
 	return nil
 }
 
-// pods assigns pods. Of several pods of a daemon the newest one that does not end counts.
+// pods assigns pods. Of several pods of a daemon the newest one that does not end counts, but for one that is not ready beside one of the same
+// template that is: a Deployment that was scaled up starts a second one, which cannot use the data.
 func (s *Snapshot) pods(pods []corev1.Pod) {
 	slices.SortStableFunc(pods, func(a, b corev1.Pod) int {
 		ending := func(p *corev1.Pod) int {
@@ -154,7 +155,9 @@ func (s *Snapshot) pods(pods []corev1.Pod) {
 		p := &pods[i]
 		s.PodNames[p.Name] = true
 		if d, ok := render.DaemonOf(p.Labels); ok {
-			s.Pods[d] = p
+			if before := s.Pods[d]; before == nil || !second(p, before) {
+				s.Pods[d] = p
+			}
 		} else if p.Labels[render.LabelTools] != "" {
 			s.ToolsPod = p
 		} else if id := p.Labels[render.LabelImage]; id != "" {
@@ -163,6 +166,11 @@ func (s *Snapshot) pods(pods []corev1.Pod) {
 			s.Pulls[id] = Pull{Job: s.Pulls[id].Job, Pod: p}
 		}
 	}
+}
+
+// second reports whether a pod is one that does not serve beside another one of the same template.
+func second(p, before *corev1.Pod) bool {
+	return before.DeletionTimestamp == nil && Ready(before) && !Ready(p) && p.Annotations[render.Revision] == before.Annotations[render.Revision]
 }
 
 // remember keeps the record, or returns the one that was kept if its ConfigMap was deleted.

@@ -42,6 +42,9 @@ const DataDirElsewhere = "DataDirElsewhere"
 // ClaimDeleted is the reason of the Warning about claims of OSDs that are being deleted, which the end of a pod would complete.
 const ClaimDeleted = "ClaimDeleted"
 
+// DeploymentEdited is the reason of the Warning about Deployments that an administrator paused or scaled up.
+const DeploymentEdited = "DeploymentEdited"
+
 // warnings are the conditions about what is unusual and stops nothing, one for each reason.
 func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	var lost, unused []string
@@ -60,6 +63,7 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	out = warn(out, ClaimDeleted, claimsDeleted(s))
 	out = warn(out, FilesystemRemoved, filesystemsRemoved(c, s))
 	out = warn(out, ImageSetByHand, byHand(c, s))
+	out = warn(out, DeploymentEdited, edited(s))
 	out = warn(out, OutageEntry, withoutEffect(c, s))
 	out = warn(out, OptionIgnored, ignored(c))
 	out = warn(out, DataDirElsewhere, elsewhere(c, s))
@@ -83,6 +87,23 @@ func claimsDeleted(s *observation.Snapshot) (texts []string) {
 	for _, name := range s.Record.Of(ceph.TypeOSD) {
 		if text := facts.Held(s, name); text != "" {
 			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// edited names the Deployments that start no other pod, or several, since an administrator changed them. The next change of a daemon corrects
+// its Deployment.
+func edited(s *observation.Snapshot) (texts []string) {
+	for _, d := range s.Declared {
+		of := s.Deployments[d.Name]
+		if of == nil {
+			continue
+		}
+		for _, text := range []string{facts.Paused(of), facts.Several(of)} {
+			if text != "" {
+				texts = append(texts, text)
+			}
 		}
 	}
 	return texts

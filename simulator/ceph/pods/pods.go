@@ -158,7 +158,7 @@ func Adopt(p *corev1.Pod, d *appsv1.Deployment, current bool) error {
 	return nil
 }
 
-// deployment has one pod, of its present template: another one ends first.
+// deployment has one pod, of its present template: another one ends first. While it is paused its pod stays as it is.
 func (w *World) deployment(ctx context.Context, d *appsv1.Deployment, pods []corev1.Pod, now time.Time) error {
 	revision, err := revisionOf(d)
 	if err != nil {
@@ -170,7 +170,7 @@ func (w *World) deployment(ctx context.Context, d *appsv1.Deployment, pods []cor
 		p := &pods[i]
 		switch {
 		case !metav1.IsControlledBy(p, d):
-		case p.DeletionTimestamp != nil || stopped || p.Annotations[template] != revision:
+		case p.DeletionTimestamp != nil || stopped || p.Annotations[template] != revision && !d.Spec.Paused:
 			exists = true
 			if p.DeletionTimestamp == nil && w.lags(d.Name+revision, now) {
 				continue
