@@ -268,6 +268,21 @@ func TestDynamicConfigCountsALostBroker(t *testing.T) {
 	}
 }
 
+// Kafka's words about the value of a single broker stay in the status while the request is repeated.
+func TestKindShowsARefusedValueOfABroker(t *testing.T) {
+	r, reconciler := configurable(t)
+	r.kafka.refuseToAlter = &kafkaclient.Refused{Code: kafkaclient.CodeInvalidRequest, Name: "INVALID_REQUEST", Message: "validation of lz4 failed"}
+	r.kafka.own = map[int32]map[string]string{1: {"compression.type": "lz4"}}
+	r.clock.Step(11 * time.Minute)
+	if !r.runUntil(reconciler, 30, func() bool { return r.state(observation.LifecycleConfiguration) == dynamicconfig.AwaitingRetry }) {
+		t.Fatalf("state %q, want AwaitingRetry", r.state(observation.LifecycleConfiguration))
+	}
+	for range 2 {
+		r.must(pass(t, reconciler, r.key))
+		contains(t, r.lifecycle(observation.LifecycleConfiguration).WaitingFor[0].Observed, "validation of lz4 failed", "--delete-config")
+	}
+}
+
 // A value that a user sets after the spec stopped to declare it stays, although Detent had set Kafka's default before.
 func TestKindKeepsAValueOfWhatIsNotDeclaredAnyMore(t *testing.T) {
 	r, reconciler := configurable(t)

@@ -137,17 +137,23 @@ var failed = guard{
 	},
 }
 
+// rested shows Kafka's words if it refused to change a broker's own value: it refuses again for as long as the value is there.
 var rested = guard{
 	Name: "rested", Doc: "the pause after a failed request has passed", Expected: "the pause to pass; the request is then repeated",
 	Evaluate: func(f *Facts, _ struct{}) transitions.Verdict {
-		return transitions.If(!f.Now.Before(f.EnteredAt.Add(f.Pause)), "the request failed just now")
+		saw := "the request failed just now"
+		if words := f.Answer.Text; words != "" && (f.Answer.Status == kafkaversion.Refused || f.Answer.Status == kafkaversion.NoAnswer) {
+			saw = RefusedBy + strings.TrimSuffix(words, ".") + OwnRemedy
+		}
+		return transitions.If(!f.Now.Before(f.EnteredAt.Add(f.Pause)), saw)
 	},
 }
 
-// RefusedBy and Remedy surround Kafka's words in what a refusal shows.
+// RefusedBy and Remedy surround Kafka's words in what a refusal shows, RefusedBy and OwnRemedy if it is the value of a single broker.
 const (
 	RefusedBy = "Kafka refused: "
 	Remedy    = ": correct spec.kafka.config; until then the brokers keep their values, and no node is restarted or added"
+	OwnRemedy = ": delete the value that is set on a single broker with kafka-configs.sh --alter --entity-type brokers --entity-name <id> --delete-config <name>"
 )
 
 var backedOff = guard{

@@ -23,7 +23,7 @@ func DynamicConfig(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.
 		Declared: declared.values, Excluded: declared.references, Problem: specError(k, v),
 		Answer: answer(v.Answer(observation.LifecycleConfiguration)), InFlight: inFlight(v.Altering),
 	}
-	if f.Answer.Text == "" && ask.RequestID.State == dynamicconfig.Refusing {
+	if state := ask.RequestID.State; f.Answer.Text == "" && (state == dynamicconfig.Refusing || state == dynamicconfig.AwaitingRetry) {
 		f.Answer.Text = refusalOfConfiguration(k)
 	}
 	if ask.Wants(dynamicconfig.NeedSettings) {
@@ -37,10 +37,14 @@ func DynamicConfig(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.
 	return f
 }
 
-// refusalOfConfiguration returns Kafka's words of a refused configuration, as the status shows them.
+// refusalOfConfiguration returns Kafka's words of a refused configuration, as the status shows them; empty if it shows none.
 func refusalOfConfiguration(k *kafkav1beta2.Kafka) string {
-	text, _ := strings.CutPrefix(firstObserved(k, observation.LifecycleConfiguration), dynamicconfig.RefusedBy)
+	text, refused := strings.CutPrefix(firstObserved(k, observation.LifecycleConfiguration), dynamicconfig.RefusedBy)
+	if !refused {
+		return ""
+	}
 	text, _, _ = strings.Cut(text, dynamicconfig.Remedy)
+	text, _, _ = strings.Cut(text, dynamicconfig.OwnRemedy)
 	return text
 }
 
