@@ -96,7 +96,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			wait(Retrying, "the change is sent again after a pause", 10*time.Minute, keep, "the pause ends"),
 			work(RestartingWorker, "a worker that does not answer is being restarted", 5*time.Minute, Idle, restartWorker),
 			hold(Refusing, "the request cannot be carried out as it is", Idle),
-			hold(Repeated, "the request equals the last one, whose annotations were not seen removed since; it is carried out if it is removed and set again", keep),
+			hold(Repeated, "the request equals the last one, whose annotations were not seen removed since; it is carried out if it is removed and set again", Idle),
 			work(RecordingRemoval, "the removal of the annotations is being recorded", time.Minute, keep, recordRemoval),
 			hold(Failed, "the request failed; it is tried again after a pause", Idle),
 			hold(Mismatched, "the offsets are neither those from before nor those requested; nothing is sent again", Idle),
@@ -157,7 +157,6 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 
 			{Event: "corrected", From: Refusing, To: Idle, When: valid, Awaited: true, Doc: "the request can be carried out, or was removed"},
 			{Event: "removed", From: Repeated, To: RecordingRemoval, Choose: removal, Awaited: true, Doc: "the request was removed"},
-			{Event: "changed", From: Repeated, To: Idle, When: all(requested, not(repeats, "another request")), Doc: "something else is requested"},
 			{Event: "noted", From: RecordingRemoval, To: Idle, When: noted, Awaited: true, ClearData: true, Quiet: true, Doc: "the record shows the removal"},
 
 			{Event: "finished", From: Finishing, To: Idle, When: all(closed, not(lingering, "the annotations to be removed")), Awaited: true, ClearData: true, Doc: "the end of the request is recorded, and its annotations are gone"},
@@ -170,7 +169,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			switch {
 			case f.Request != nil:
 				return machines.Target{To: string(f.Request.Operation) + f.digest()}
-			case f.Unclear && f.Record.Phase != Accepted: // nothing shows that another change is requested
+			case f.Unclear && f.Record.Phase != Accepted, f.tracked(): // nothing shows, or no record, that another change is requested
 				return machines.Target{To: string(f.Record.Operation) + f.Record.Digest}
 			}
 			return machines.Target{}

@@ -199,7 +199,7 @@ func idle() []row {
 
 		{Name: "repeated: removed", State: co.Repeated, Facts: with(record(co.Done)), Want: want{Event: "removed", To: co.RecordingRemoval, Data: new(co.Data{Meant: true})}},
 		stay("repeated: still set", co.Repeated, with(alter(), record(co.Done)), "removed"),
-		goes("repeated: another document", co.Repeated, with(asks(co.Request{Operation: co.Alter, Digest: "d2"}), record(co.Done)), "changed", co.Idle),
+		{Name: "repeated: another document", State: co.Repeated, Attempt: "alterd1", Facts: with(asks(co.Request{Operation: co.Alter, Digest: "d2"}), record(co.Done)), Want: want{Event: machines.EventTargetChanged, To: co.Idle}},
 		{Name: "repeated: removed, with the attempt of the request", State: co.Repeated, Attempt: "alterd1", Facts: with(record(co.Done)), Want: want{Event: "removed", To: co.RecordingRemoval, Data: new(co.Data{Meant: true})}},
 		stay("repeated: still set, and the connector is to run", co.Repeated, with(invalid(), record(co.Done)), "removed"),
 		{Name: "repeated: its document cannot be read", State: co.Repeated, Attempt: "alterd1", Facts: with(unreadable(), record(co.Done)), Want: want{WaitingFor: []string{"removed"}}},

@@ -99,14 +99,14 @@ func (t *scope) disks(ctx context.Context, unrecorded []int32) (incomplete []int
 		if t.snapshot.Pool(n.Pool) == nil || t.snapshot.Misplaced(n) != nil || slices.Contains(unrecorded, n.ID) {
 			continue
 		}
-		complete, failure := true, error(nil)
+		var failure error
 		if n.Stopped() {
 			failure = t.deletionOfClaims(ctx, n)
 		} else {
-			complete, failure = t.mounts(ctx, n)
-		}
-		if !complete {
-			incomplete = append(incomplete, n.ID)
+			var complete bool
+			if complete, failure = t.mounts(ctx, n); !complete {
+				incomplete = append(incomplete, n.ID)
+			}
 		}
 		if outdated(failure) {
 			return nil, failure

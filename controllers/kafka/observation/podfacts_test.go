@@ -160,7 +160,7 @@ func TestTroubleIsShort(t *testing.T) {
 
 func TestInterval(t *testing.T) {
 	for text, want := range map[string]time.Duration{
-		"600000": 10 * time.Minute, " 600000 ": 10 * time.Minute, "0": 0, "": time.Hour, "x": time.Hour, "-1": time.Hour,
+		"600000": 10 * time.Minute, "0": 0, "": time.Hour, "x": time.Hour, "-1": time.Hour,
 		"9223372036854775807": 0, "9223372036854775808": time.Hour,
 	} {
 		if got := interval(text); got != want {
