@@ -55,11 +55,11 @@ var _ = Describe("In the middle of an upgrade", Label("kafka"), func() {
 	})
 })
 
-// smallFetches makes replicas fetch about ten records at once. A replica that is throttled would fetch everything that it misses at
+// smallFetches makes replicas fetch about two records at once. A replica that is throttled would fetch everything that it misses at
 // once otherwise, because the throttle counts what was fetched.
 func smallFetches(spec *kafkav1beta2.KafkaSpec) {
 	for _, name := range []string{"replica.fetch.max.bytes", "replica.fetch.response.max.bytes"} {
-		spec.Kafka.Config[name] = apiextensionsv1.JSON{Raw: []byte("1000")}
+		spec.Kafka.Config[name] = apiextensionsv1.JSON{Raw: []byte("200")}
 	}
 }
 

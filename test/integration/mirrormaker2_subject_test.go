@@ -93,6 +93,9 @@ func (mirrors) Matters(law, state string) bool {
 		// Nothing is released: what is deleted is deleted in the same way in every state.
 		lawDeletion: {idle, applying, finishing},
 	}
+	if state == connectoroffsets.RecordingRemoval { // nothing can hold it: it is left when its record is stored
+		return false
+	}
 	if law == lawSilence { // a deadline that passes is shown, which is no silence
 		return state != accepting && state != listing && state != saving && state != finishing
 	}
