@@ -26,7 +26,7 @@ func Registration() registration.Kind {
 }
 
 func machinesPart(flags *pflag.FlagSet) func() ([]catalogue.Machine, error) {
-	table := tableFlag(flags, "file with the table of Kafka versions; default: the built-in one")
+	table := versions.FileFlag(flags, "file with the table of Kafka versions; default: the built-in one")
 	return func() ([]catalogue.Machine, error) {
 		known, err := table()
 		if err != nil {
@@ -41,7 +41,7 @@ const defaultMaxActive = 10
 
 func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {
 	finalize := finalizeFlag(flags, "who raises Kafka's metadata version after an upgrade: automatic or approval")
-	table := tableFlag(flags, "file with the table of Kafka versions; default: the built-in one")
+	table := versions.FileFlag(flags, "file with the table of Kafka versions; default: the built-in one")
 	o := manager.Options{}
 	flags.IntVar(&o.MaxActive, "max-active", defaultMaxActive, "maximum number of clusters that roll their nodes at once, such as after an upgrade of the operator; the others wait in a queue")
 	flags.StringVar(&o.Proxy, "kafka-proxy", "", "HTTP proxy (host:port) for connections to brokers, for a manager outside the pod network")
@@ -76,7 +76,7 @@ func devPart(flags *pflag.FlagSet) func() (dev.Kind, error) {
 	flags.StringVar(&o.TableFile, "kafka-versions", "", "file with the versions of Kafka that exist; default: the built-in table")
 	return func() (dev.Kind, error) {
 		var err error
-		if o.Table, err = tableOf(o.TableFile); err != nil {
+		if o.Table, err = versions.Read(o.TableFile); err != nil {
 			return dev.Kind{}, err
 		}
 		if o.TableFile != "" { // the manager runs in another working directory
@@ -86,12 +86,6 @@ func devPart(flags *pflag.FlagSet) func() (dev.Kind, error) {
 		}
 		return demo.New(o)
 	}
-}
-
-// tableFlag adds the flag of the version table and returns a function that reads the table.
-func tableFlag(flags *pflag.FlagSet, usage string) func() (*versions.Table, error) {
-	file := flags.String("kafka-versions", "", usage)
-	return func() (*versions.Table, error) { return tableOf(*file) }
 }
 
 // finalizeFlag adds the flag that says who raises the metadata version and returns a function that reads it.
