@@ -257,7 +257,7 @@ func (e *estate) Another(name string, object lifecycle.Object) string {
 		return ""
 	case observation.LifecycleConfiguration:
 		k.Spec.Kafka.Config[compression] = value("lz4")
-		return compression + "=lz4"
+		return compression + "=lz4, min.insync.replicas=" + string(k.Spec.Kafka.Config["min.insync.replicas"].Raw)
 	}
 	k.Spec.Kafka.Version = newest
 	return newest
