@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"slices"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -9,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -88,10 +90,10 @@ func configure(sc *scene, cluster, name, text string) {
 	})
 }
 
-// dynamicOf returns the dynamic values of a cluster.
+// dynamicOf returns the dynamic values of a cluster that Kafka did not write itself.
 func dynamicOf(cluster client.ObjectKey) (values []kafka.DynamicValue) {
-	outside.ask(cluster, func(c *kafka.Cluster) { values = c.Dynamic })
-	return values
+	outside.ask(cluster, func(c *kafka.Cluster) { values = slices.Clone(c.Dynamic) })
+	return slices.DeleteFunc(values, func(v kafka.DynamicValue) bool { return kafkaclient.Generated(v.Name) })
 }
 
 // recordOfAltered returns the names in the record of altered configurations; empty if there is none.
