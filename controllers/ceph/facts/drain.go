@@ -46,15 +46,20 @@ func hostOf(s *observation.Snapshot, osd ceph.Daemon) string {
 	return cmp.Or(declared.Node, s.Record.Daemons[osd.String()].CrushHost)
 }
 
-// servedOSDs returns the OSDs that have served.
+// servedOSDs returns the OSDs that may have served.
 func servedOSDs(s *observation.Snapshot) []ceph.Daemon {
-	return slices.DeleteFunc(s.Record.Of(ceph.TypeOSD), func(d ceph.Daemon) bool { return s.Record.Daemons[d.String()].Format != record.FormatDone })
+	return slices.DeleteFunc(s.Record.Of(ceph.TypeOSD), func(d ceph.Daemon) bool { return neverServed(s, d) })
+}
+
+// neverServed reports whether the record says that an OSD has never served. One of which it does not say that may have data.
+func neverServed(s *observation.Snapshot, osd ceph.Daemon) bool {
+	return s.Record.Daemons[osd.String()].Format == record.FormatAllowed
 }
 
 // NeverServed returns the numbers of the OSDs that have never served.
 func NeverServed(s *observation.Snapshot) (ids []string) {
 	for _, name := range s.Record.Of(ceph.TypeOSD) {
-		if s.Record.Daemons[name.String()].Format != record.FormatDone {
+		if neverServed(s, name) {
 			ids = append(ids, name.ID)
 		}
 	}

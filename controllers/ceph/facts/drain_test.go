@@ -27,7 +27,9 @@ func TestAway(t *testing.T) {
 		nodes map[string]string // of pods; empty for a pod on none
 		down  []string
 		new   []string
-		want  away
+		// unsaid are OSDs of which the record does not say whether they served.
+		unsaid []string
+		want   away
 	}{
 		"all serve": {},
 		"one that is on no node counts for its first host": {nodes: map[string]string{"0": ""}, down: []string{"0"}, want: away{"node-1", []string{"0", "1", "2"}}},
@@ -36,6 +38,7 @@ func TestAway(t *testing.T) {
 		"one that moved counts for the host that it is on": {nodes: map[string]string{"0": "node-2"}, down: []string{"0"}, want: away{"node-2", []string{"0", "3"}}},
 		"of two hosts":                                        {down: []string{"0", "3"}},
 		"one that never served does not count":                {nodes: map[string]string{"3": ""}, down: []string{"2", "3"}, new: []string{"3"}, want: away{"node-1", []string{"0", "1", "2"}}},
+		"one that may have served counts":                     {down: []string{"3"}, unsaid: []string{"3"}, want: away{"node-2", []string{"3"}}},
 		"only one that never served does not serve":           {down: []string{"3"}, new: []string{"3"}},
 		"one that never served is not one of a host's either": {down: []string{"2"}, new: []string{"1"}, want: away{"node-1", []string{"0", "2"}}},
 	} {
@@ -65,6 +68,11 @@ func TestAway(t *testing.T) {
 			for _, id := range tc.new {
 				one := s.Record.Daemons["osd."+id]
 				one.Format, one.CrushHost = record.FormatAllowed, ""
+				s.Record.Daemons["osd."+id] = one
+			}
+			for _, id := range tc.unsaid {
+				one := s.Record.Daemons["osd."+id]
+				one.Format = ""
 				s.Record.Daemons["osd."+id] = one
 			}
 			var m cephupgrade.Cluster
