@@ -41,7 +41,7 @@ func TestKindShowsThatTheRecordIsLost(t *testing.T) {
 			if got := r.entry().State; got != state {
 				t.Errorf("it goes on to %s", got)
 			}
-			if got := r.message(lifecycle.Ready); !strings.Contains(got, "it is gone although parts of the cluster exist") {
+			if got := r.message(lifecycle.Ready); !strings.Contains(got, "the ConfigMap rook-ceph-record: it is gone although parts of the cluster exist") {
 				t.Errorf("Ready says: %s", got)
 			}
 		})

@@ -63,7 +63,7 @@ var errRecorded = fmt.Errorf("the record was written: %w", lifecycle.ErrStale)
 func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observation.Snapshot, write lifecycle.Writer) error {
 	t := &scope{Reconciler: r, cluster: c, snapshot: s, write: write}
 	if s.RecordLost() {
-		return fmt.Errorf("reading the record of the cluster in the ConfigMap %s: %w", record.Name(c.Name), observation.ErrRecordLost)
+		return observation.RecordLost(c.Name)
 	}
 	if !s.Launched() && facts.Launch(c, s).Outcome != decision.Permitted {
 		return nil

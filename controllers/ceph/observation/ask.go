@@ -17,15 +17,19 @@ import (
 
 var errNotLaunched = errors.New("the cluster is not launched yet")
 
-// ErrRecordLost is why a cluster without a record of which parts exist is neither read nor changed: a new record would found another cluster.
-var ErrRecordLost = errors.New("it is gone although parts of the cluster exist: restore it from a backup, or delete these parts if the cluster is not wanted any more")
+var errRecordLost = errors.New("it is gone although parts of the cluster exist: restore it from a backup, or delete these parts if the cluster is not wanted any more")
+
+// RecordLost is why a cluster without a record of which parts exist is neither read nor changed: a new record would found another cluster.
+func RecordLost(cluster string) error {
+	return fmt.Errorf("reading the record of the cluster in the ConfigMap %s: %w", record.Name(cluster), errRecordLost)
+}
 
 // ask reads the requested facts from Ceph. A cluster of which no daemon was ever launched has no facts, and one whose keys are lost cannot be
 // asked.
 func (o *Collector) ask(ctx context.Context, s *Snapshot, request lifecycle.ObserveRequest) {
 	switch {
 	case s.RecordLost():
-		s.unreadable(fmt.Errorf("reading the record of the cluster in the ConfigMap %s: %w", record.Name(s.Endpoint.Name.Name), ErrRecordLost))
+		s.unreadable(RecordLost(s.Endpoint.Name.Name))
 		return
 	case !s.Launched():
 		s.unlaunched()

@@ -181,7 +181,7 @@ func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.
 	out := metav1.Condition{Type: lifecycle.Ready, Status: metav1.ConditionFalse, Reason: "DaemonsNotServing"}
 	switch {
 	case s.RecordLost():
-		out.Reason, out.Message = "NotReadable", "the record of the cluster cannot be read: "+observation.ErrRecordLost.Error()
+		out.Reason, out.Message = "NotReadable", observation.RecordLost(s.Endpoint.Name.Name).Error()
 		return out
 	case !s.Launched():
 		out.Reason, out.Message = "NotLaunched", "no daemon was launched yet"
