@@ -208,8 +208,8 @@ func (r report) change(c *changes, name string, needed, ours bool, step, want *s
 	}
 }
 
-// follow sets a value of all brokers that Kafka may have written itself to the wanted one. Such a value
-// goes before every file and cannot be deleted. While there is none, the files apply, and none is added.
+// follow sets a value of all brokers that Kafka may have written itself to the wanted one. Such a value goes before every file and cannot be
+// deleted. While there is none, the files apply, and none is added.
 func (r report) follow(c *changes, name string, ours bool, want *string) {
 	if ours && r.present && r.other && want != nil {
 		c.set[name] = *want

@@ -2,7 +2,6 @@ package status_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -10,22 +9,14 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
-	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/status"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
-	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
-	"github.com/detent-dev/detent/transitions"
 )
 
 // TestProjectNamesWhatWasNotLaunched: while a launch has run the monitors alone, the version is not settled.
 func TestProjectNamesWhatWasNotLaunched(t *testing.T) {
-	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	table, err := versions.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
 	v18 := versions.Version{Major: 18, Minor: 2, Patch: 7}
 	mon, mgr := ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMgr, ID: "a"}
 	launched := record.Daemon{Image: "ceph:18", Reference: "ceph:18@sha256:a", Version: v18}
@@ -41,15 +32,11 @@ func TestProjectNamesWhatWasNotLaunched(t *testing.T) {
 		"an OSD has a number and no image yet": {launched, "1", want{"False", "NotLaunched", "not launched yet: osd.1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &observation.Snapshot{
-				Now: noon, Table: table, Cluster: transitions.Known(cephupgrade.Cluster{Metadata: []ceph.Metadata{{Daemon: mon, Version: v18}}}, noon),
-				Health: transitions.Known(ceph.Health{Status: ceph.HealthOK}, noon), Memory: transitions.Known(cephupgrade.Memory{}, noon),
-				Declared: []daemons.Daemon{{Name: mon}, {Name: mgr}, {Name: ceph.Daemon{Type: ceph.TypeOSD, ID: tc.osd}, Slot: "set-0"}},
-				Record: &record.Record{
-					Daemons: map[string]record.Daemon{"mon.a": launched, "mgr.a": tc.manager, "osd.0": launched, "osd.1": {Slot: "set-0"}},
-					Images:  map[string]record.Image{"ceph:18": {Reference: "ceph:18@sha256:a", Version: v18}},
-				},
-			}
+			s := reporting(t, &record.Record{
+				Daemons: map[string]record.Daemon{"mon.a": launched, "mgr.a": tc.manager, "osd.0": launched, "osd.1": {Slot: "set-0"}},
+				Images:  map[string]record.Image{"ceph:18": {Reference: "ceph:18@sha256:a", Version: v18}},
+			}, ceph.Metadata{Daemon: mon, Version: v18})
+			s.Declared = []daemons.Daemon{{Name: mon}, {Name: mgr}, {Name: ceph.Daemon{Type: ceph.TypeOSD, ID: tc.osd}, Slot: "set-0"}}
 			c := &cephv1.Cluster{Spec: cephv1.ClusterSpec{CephVersion: &cephv1.CephVersion{Image: "ceph:18"}}}
 			got := meta.FindStatusCondition(status.Project(c, s, lifecycle.ProjectRequest{}), status.VersionSettled)
 			if diff := cmp.Diff(tc.want, want{string(got.Status), got.Reason, got.Message}); diff != "" {
@@ -61,10 +48,6 @@ func TestProjectNamesWhatWasNotLaunched(t *testing.T) {
 
 // TestProjectTarget shows the version that the spec asks for, and keeps it while another image is being detected.
 func TestProjectTarget(t *testing.T) {
-	table, err := versions.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
 	policy := func(image string, components ...cephv1.Component) *cephv1.UpgradePolicy {
 		return &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: image}, Components: components}
 	}
@@ -84,14 +67,14 @@ func TestProjectTarget(t *testing.T) {
 		"a policy, and the spec names no one": {"", policy("ceph:18", "mon"), "18.2.7"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &observation.Snapshot{Table: table, Health: transitions.Pending[ceph.Health](), Cluster: transitions.Pending[cephupgrade.Cluster](), Memory: transitions.Pending[cephupgrade.Memory](), Record: &record.Record{
+			s := reporting(t, &record.Record{
 				Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:16"}},
 				Images: map[string]record.Image{
 					"ceph:16": {Reference: "ceph:16", Version: versions.Version{Major: 16, Minor: 2, Patch: 15}},
 					"ceph:18": {Reference: "ceph:18", Version: versions.Version{Major: 18, Minor: 2, Patch: 7}},
 					"ceph:19": {Reference: "ceph:19", Version: versions.Version{Major: 19, Minor: 2, Patch: 3}},
 				},
-			}}
+			})
 			c := &cephv1.Cluster{Spec: cephv1.ClusterSpec{UpgradePolicy: tc.policy}, Status: cephv1.ClusterStatus{Target: "16.2.15"}}
 			if tc.image != "" {
 				c.Spec.CephVersion = &cephv1.CephVersion{Image: tc.image}

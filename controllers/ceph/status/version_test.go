@@ -19,13 +19,22 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// TestProjectShowsVersions shows what two monitors report, and whether that is what the spec asks for.
-func TestProjectShowsVersions(t *testing.T) {
+// reporting is a snapshot in which Ceph is healthy and daemons report versions.
+func reporting(t *testing.T, r *record.Record, daemons ...ceph.Metadata) *observation.Snapshot {
+	t.Helper()
 	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	table, err := versions.Embedded()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return &observation.Snapshot{
+		Now: noon, Table: table, Cluster: transitions.Known(cephupgrade.Cluster{Metadata: daemons}, noon),
+		Health: transitions.Known(ceph.Health{Status: ceph.HealthOK}, noon), Memory: transitions.Known(cephupgrade.Memory{}, noon), Record: r,
+	}
+}
+
+// TestProjectShowsVersions shows what two monitors report, and whether that is what the spec asks for.
+func TestProjectShowsVersions(t *testing.T) {
 	v18 := versions.Version{Major: 18, Minor: 2, Patch: 7}
 	type want struct {
 		Version  string
@@ -47,14 +56,10 @@ func TestProjectShowsVersions(t *testing.T) {
 			a, b := ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMon, ID: "b"}
 			tc.a.Daemon, tc.b.Daemon = a, b
 			one := record.Daemon{Image: "ceph:wanted", Reference: "ceph:wanted@sha256:a", Version: tc.wanted}
-			s := &observation.Snapshot{
-				Now: noon, Table: table, Cluster: transitions.Known(cephupgrade.Cluster{Metadata: []ceph.Metadata{tc.a, tc.b}}, noon),
-				Health: transitions.Known(ceph.Health{Status: ceph.HealthOK}, noon), Memory: transitions.Known(cephupgrade.Memory{}, noon),
-				Record: &record.Record{
-					Daemons: map[string]record.Daemon{"mon.a": one, "mon.b": one},
-					Images:  map[string]record.Image{"ceph:wanted": {Reference: "ceph:wanted@sha256:a", Version: tc.wanted}},
-				},
-			}
+			s := reporting(t, &record.Record{
+				Daemons: map[string]record.Daemon{"mon.a": one, "mon.b": one},
+				Images:  map[string]record.Image{"ceph:wanted": {Reference: "ceph:wanted@sha256:a", Version: tc.wanted}},
+			}, tc.a, tc.b)
 			c := &cephv1.Cluster{Spec: cephv1.ClusterSpec{CephVersion: &cephv1.CephVersion{Image: "ceph:wanted", AllowUnsupported: true}}}
 			conditions := status.Project(c, s, lifecycle.ProjectRequest{})
 			settled := meta.FindStatusCondition(conditions, status.VersionSettled)
@@ -68,11 +73,6 @@ func TestProjectShowsVersions(t *testing.T) {
 
 // TestProjectSettlesWithAPolicy compares each type of daemons with what the policy says of it.
 func TestProjectSettlesWithAPolicy(t *testing.T) {
-	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	table, err := versions.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
 	v16, v18 := versions.Version{Major: 16, Minor: 2, Patch: 15}, versions.Version{Major: 18, Minor: 2, Patch: 7}
 	for name, tc := range map[string]struct {
 		components []cephv1.Component
@@ -89,14 +89,10 @@ func TestProjectSettlesWithAPolicy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			mon, mgr := ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMgr, ID: "a"}
-			s := &observation.Snapshot{
-				Now: noon, Table: table, Cluster: transitions.Known(cephupgrade.Cluster{Metadata: []ceph.Metadata{{Daemon: mon, Version: tc.mon}, {Daemon: mgr, Version: tc.mgr}}}, noon),
-				Health: transitions.Known(ceph.Health{Status: ceph.HealthOK}, noon), Memory: transitions.Known(cephupgrade.Memory{}, noon),
-				Record: &record.Record{
-					Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:a", Version: tc.mon}, "mgr.a": {Reference: "ceph:a", Version: tc.mgr}},
-					Images:  map[string]record.Image{"ceph:16": {Reference: "ceph:16", Version: v16}, "ceph:18": {Reference: "ceph:18", Version: v18}},
-				},
-			}
+			s := reporting(t, &record.Record{
+				Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:a", Version: tc.mon}, "mgr.a": {Reference: "ceph:a", Version: tc.mgr}},
+				Images:  map[string]record.Image{"ceph:16": {Reference: "ceph:16", Version: v16}, "ceph:18": {Reference: "ceph:18", Version: v18}},
+			}, ceph.Metadata{Daemon: mon, Version: tc.mon}, ceph.Metadata{Daemon: mgr, Version: tc.mgr})
 			c := &cephv1.Cluster{Spec: cephv1.ClusterSpec{
 				CephVersion:   &cephv1.CephVersion{Image: "ceph:16"},
 				UpgradePolicy: &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: "ceph:18"}, Components: tc.components},
@@ -112,21 +108,12 @@ func TestProjectSettlesWithAPolicy(t *testing.T) {
 
 // TestProjectKeepsWhatIsDone shows no progress toward a version that is not known yet.
 func TestProjectKeepsWhatIsDone(t *testing.T) {
-	noon := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
-	table, err := versions.Embedded()
-	if err != nil {
-		t.Fatal(err)
-	}
 	v16, v18 := versions.Version{Major: 16, Minor: 2, Patch: 15}, versions.Version{Major: 18, Minor: 2, Patch: 7}
 	a, b := ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMon, ID: "b"}
-	s := &observation.Snapshot{
-		Now: noon, Table: table, Cluster: transitions.Known(cephupgrade.Cluster{Metadata: []ceph.Metadata{{Daemon: a, Version: v18}, {Daemon: b, Version: v16}}}, noon),
-		Health: transitions.Known(ceph.Health{Status: ceph.HealthOK}, noon), Memory: transitions.Known(cephupgrade.Memory{}, noon),
-		Record: &record.Record{
-			Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:18", Version: v18}, "mon.b": {Reference: "ceph:16", Version: v16}},
-			Images:  map[string]record.Image{"ceph:18": {Reference: "ceph:18", Version: v18}},
-		},
-	}
+	s := reporting(t, &record.Record{
+		Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:18", Version: v18}, "mon.b": {Reference: "ceph:16", Version: v16}},
+		Images:  map[string]record.Image{"ceph:18": {Reference: "ceph:18", Version: v18}},
+	}, ceph.Metadata{Daemon: a, Version: v18}, ceph.Metadata{Daemon: b, Version: v16})
 	c := &cephv1.Cluster{Spec: cephv1.ClusterSpec{CephVersion: &cephv1.CephVersion{Image: "ceph:18"}}}
 	for _, image := range []string{"ceph:18", "ceph:unknown"} {
 		c.Spec.CephVersion.Image = image
