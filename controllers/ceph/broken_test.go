@@ -13,8 +13,6 @@ import (
 
 // TestKindCorrectsAnImageThatDoesNotStart replaces the daemon that does not start first, whichever image of the release corrects it: nothing
 // else may be replaced while it is away.
-//
-//test:norace
 func TestKindCorrectsAnImageThatDoesNotStart(t *testing.T) {
 	for name, tc := range map[string]struct {
 		broken cephclient.Type
@@ -64,8 +62,6 @@ func TestKindCorrectsAnImageThatDoesNotStart(t *testing.T) {
 }
 
 // TestKindCorrectsTheImageOfALaunch replaces daemons that never started by another build of their version.
-//
-//test:norace
 func TestKindCorrectsTheImageOfALaunch(t *testing.T) {
 	r := newRig(t, cluster("ceph:16"))
 	r.world.Images["ceph:fixed"] = r.world.Images["ceph:16"]

@@ -45,8 +45,6 @@ func TestKindBudgetsEvictions(t *testing.T) {
 
 // TestKindLetsAHostBeDrained lets all OSDs of a host be evicted, and no others, while the host is away: their pods cannot start, and a budget
 // that counts them would never let the last one go.
-//
-//test:norace
 func TestKindLetsAHostBeDrained(t *testing.T) {
 	osd := func(id string) cephclient.Daemon { return cephclient.Daemon{Type: cephclient.TypeOSD, ID: id} }
 	cordon := func(n *corev1.Node) { n.Spec.Unschedulable = true }

@@ -44,8 +44,6 @@ func (v *release) UnmarshalYAML(node *yaml.Node) error {
 
 // TestKindExternalClusterCases launches a cluster of each version that another operator compares with that of its own command. Here the
 // command is in an image of the cluster, so that there is nothing to compare.
-//
-//test:norace
 func TestKindExternalClusterCases(t *testing.T) {
 	type given struct{ Local, External release }
 	rows := cases.Ceph[given](t, "external_cluster")
@@ -93,8 +91,6 @@ func (w *waits) starts(d cephclient.Daemon) bool {
 }
 
 // TestKindDeploymentWaitCases changes the pods of the OSDs.
-//
-//test:norace
 func TestKindDeploymentWaitCases(t *testing.T) {
 	const reason = "no other daemon is touched until the one that was changed serves"
 	one := cases.Outcome{"failures": []any{"d2"}, "untouched": []any{"d3"}}
@@ -197,8 +193,6 @@ type interruption struct {
 }
 
 // TestKindCrashCases interrupts an upgrade.
-//
-//test:norace
 func TestKindCrashCases(t *testing.T) {
 	cases.Run(t, cases.Ceph[interruption](t, "crash_and_change"), nil, func(t *testing.T, row *cases.Row[interruption]) cases.Outcome {
 		r := launched(t, "16")

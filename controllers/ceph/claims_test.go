@@ -15,8 +15,6 @@ import (
 )
 
 // TestKindCompletesNoDeletionOfAClaim upgrades all OSDs but the one whose claim somebody deleted, which Kubernetes keeps while its pod exists.
-//
-//test:norace
 func TestKindCompletesNoDeletionOfAClaim(t *testing.T) {
 	r := launched(t, "16")
 	claim := &corev1.PersistentVolumeClaim{}

@@ -105,8 +105,6 @@ func calm(r *rig) {
 
 // TestKindUnderDisturbances upgrades a cluster under random disturbances: the order is never violated, one daemon at a time is taken
 // away, none while the cluster is unhealthy, and nothing stays behind.
-//
-//test:norace
 func TestKindUnderDisturbances(t *testing.T) {
 	for seed := range uint64(4) {
 		from, to := "14", "16"

@@ -21,8 +21,6 @@ func (r *rig) patches() {
 
 // TestKindMovesNoDaemonBackUnasked holds where daemons are newer than the spec without a request for an older release: an earlier upgrade to what
 // the spec asks for is none.
-//
-//test:norace
 func TestKindMovesNoDaemonBackUnasked(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edits []func(*cephv1.ClusterSpec)
@@ -71,8 +69,6 @@ func TestKindMovesNoDaemonBackUnasked(t *testing.T) {
 }
 
 // TestKindGoesBackToAnOlderPatch finishes a downgrade that was asked for, whatever is lost in between, and moves no daemon back afterwards.
-//
-//test:norace
 func TestKindGoesBackToAnOlderPatch(t *testing.T) {
 	for name, edit := range map[string]func(*cephv1.ClusterSpec){
 		"of the cluster": func(c *cephv1.ClusterSpec) { c.CephVersion.Image = "ceph:18.2.4" },
@@ -107,8 +103,6 @@ func TestKindGoesBackToAnOlderPatch(t *testing.T) {
 
 // TestKindMovesNoDaemonBackAfterALaunch holds where every daemon of a cluster that was never upgraded is newer than the spec, and goes back once
 // that is asked for.
-//
-//test:norace
 func TestKindMovesNoDaemonBackAfterALaunch(t *testing.T) {
 	c := cluster("ceph:18")
 	c.Spec.ObjectStores = nil

@@ -27,8 +27,6 @@ func (r *rig) editMonitor(id string, how func(*appsv1.Deployment)) {
 }
 
 // TestKindCorrectsDeploymentsThatWereEdited upgrades monitors whose Deployments an administrator paused, scaled up, or gave another strategy.
-//
-//test:norace
 func TestKindCorrectsDeploymentsThatWereEdited(t *testing.T) {
 	r := launched(t, "16")
 	r.editMonitor("a", func(d *appsv1.Deployment) { d.Spec.Paused = true })

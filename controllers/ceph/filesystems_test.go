@@ -17,8 +17,6 @@ import (
 )
 
 // TestKindCreatesAnotherFilesystem creates it once the release can tell its metadata servers apart, also where the cluster was created before.
-//
-//test:norace
 func TestKindCreatesAnotherFilesystem(t *testing.T) {
 	const want = "creating the filesystem more: release 14 cannot tell the metadata servers of several filesystems apart: upgrade to release 16 or later first"
 	r := launched(t, "14")
@@ -74,8 +72,6 @@ func TestKindCreatesAFilesystemOnce(t *testing.T) {
 }
 
 // TestKindKeepsOneReleaseOfMetadataServers starts no metadata server of 14 beside one of 16, whatever the spec asks for in between.
-//
-//test:norace
 func TestKindKeepsOneReleaseOfMetadataServers(t *testing.T) {
 	for name, disturb := range map[string]func(*rig){
 		"a pod of monitors changes": func(r *rig) {

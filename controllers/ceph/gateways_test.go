@@ -16,8 +16,6 @@ import (
 
 // TestKindCorrectsGatewaysThatCrash corrects gateways that crash on the image on which they served. Two do not hold back each other, and one
 // does not hold back the upgrade that repairs it.
-//
-//test:norace
 func TestKindCorrectsGatewaysThatCrash(t *testing.T) {
 	for name, tc := range map[string]struct {
 		instances int32

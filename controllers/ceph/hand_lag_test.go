@@ -11,8 +11,6 @@ import (
 
 // TestKindTakesNoVersionFromThePodBefore sets an image by hand while the operator runs. The pod from before still runs for two seconds, and
 // what it reports is not the version of the image.
-//
-//test:norace
 func TestKindTakesNoVersionFromThePodBefore(t *testing.T) {
 	older := versions.Version{Major: 18, Minor: 2, Patch: 4, Commit: "older"}
 	for name, tc := range map[string]struct {

@@ -23,8 +23,6 @@ import (
 )
 
 // TestKindAdoptsAnImageSetByHand replaces no daemon again that an administrator changed to the wanted version while the operator did not run.
-//
-//test:norace
 func TestKindAdoptsAnImageSetByHand(t *testing.T) {
 	for name, image := range map[string]func(r *rig) string{
 		"with the digest":       func(r *rig) string { return r.record().Images["ceph:18"].Reference },
@@ -54,8 +52,6 @@ func TestKindAdoptsAnImageSetByHand(t *testing.T) {
 }
 
 // TestKindWarnsOfAnImageSetByHand shows an image that is neither what the daemon ran nor what it is to run.
-//
-//test:norace
 func TestKindWarnsOfAnImageSetByHand(t *testing.T) {
 	t.Run("its version is another one", func(t *testing.T) {
 		r := launched(t, "16")
@@ -99,8 +95,6 @@ func TestKindWarnsOfAnImageSetByHand(t *testing.T) {
 
 // TestKindCorrectsAnImageSetByHand replaces an image that an administrator set, and that cannot be pulled, once the spec asks for another one
 // than the daemon ran before.
-//
-//test:norace
 func TestKindCorrectsAnImageSetByHand(t *testing.T) {
 	for name, tc := range map[string]struct{ daemon, correct, release string }{
 		"a monitor, by another build":       {"mon.c", "ceph:other", "16"},
@@ -198,8 +192,6 @@ func (r *rig) image(deployment, image string) {
 
 // TestKindWarnsOfADowngrade shows a change that is permitted and unusual for as long as it lasts, also while nothing is read that it follows
 // from.
-//
-//test:norace
 func TestKindWarnsOfADowngrade(t *testing.T) {
 	r := launched(t, "18")
 	older := versions.Version{Major: 18, Minor: 2, Patch: 4, Commit: "older"}
@@ -222,8 +214,6 @@ func TestKindWarnsOfADowngrade(t *testing.T) {
 }
 
 // TestKindKeepsAnImageSetByHand starts no daemon on an older release than an administrator set in its Deployment.
-//
-//test:norace
 func TestKindKeepsAnImageSetByHand(t *testing.T) {
 	started := func(r *rig, names ...string) {
 		r.t.Helper()
@@ -297,8 +287,6 @@ func (r *rig) delete(deployment string) {
 }
 
 // TestKindRepairsOnTheReleaseThatMayHaveStarted creates a Deployment that is lost before the effect that changed it is recorded.
-//
-//test:norace
 func TestKindRepairsOnTheReleaseThatMayHaveStarted(t *testing.T) {
 	r := launched(t, "16")
 	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })

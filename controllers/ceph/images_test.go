@@ -20,8 +20,6 @@ import (
 )
 
 // TestKindRefusesAnImageThatTheRegistryLacks does not wait for the time limit of the detection, and waits after any other error.
-//
-//test:norace
 func TestKindRefusesAnImageThatTheRegistryLacks(t *testing.T) {
 	for name, row := range map[string]struct {
 		message string
@@ -61,8 +59,6 @@ func TestKindRefusesAnImageThatTheRegistryLacks(t *testing.T) {
 }
 
 // TestKindDetectsAgainAfterAPodWasKilled does not take an image for one of another program because the pod that detects it was ended.
-//
-//test:norace
 func TestKindDetectsAgainAfterAPodWasKilled(t *testing.T) {
 	const again = "the pod that detects it was ended: the detection is repeated within ten minutes"
 	const crashes = "the image nowhere/ceph:18 printed no version: ceph --version ended with %d: it may be of another architecture, or need another processor"
@@ -96,8 +92,6 @@ func TestKindDetectsAgainAfterAPodWasKilled(t *testing.T) {
 }
 
 // TestKindSaysWhyNoPodDetects does not blame the image for a pod that is not created, or that no node takes.
-//
-//test:norace
 func TestKindSaysWhyNoPodDetects(t *testing.T) {
 	detects := "rook-ceph-detect-" + render.ImageID("ceph:18")
 	for name, tc := range map[string]struct {
@@ -156,8 +150,6 @@ func (r *rig) pulls(reason, message string) (found bool) {
 }
 
 // TestKindForgetsImages detects a tag again that neither the spec nor a daemon used in between, because it may have been moved.
-//
-//test:norace
 func TestKindForgetsImages(t *testing.T) {
 	r := launched(t, "16")
 	known := func() (names []string) {

@@ -49,8 +49,6 @@ func (r *rig) deleteKeys(entries ...string) {
 
 // TestKindRestoresTheKeys restores keys that were deleted while the process has them, as they were, and replaces no daemon before that: its pod
 // could not start.
-//
-//test:norace
 func TestKindRestoresTheKeys(t *testing.T) {
 	for name, tc := range map[string]struct {
 		entries []string
@@ -89,8 +87,6 @@ func TestKindRestoresTheKeys(t *testing.T) {
 
 // TestKindShowsThatTheKeysAreLost neither makes other keys nor replaces a daemon that needs them if no process has the keys, and shows the way
 // out.
-//
-//test:norace
 func TestKindShowsThatTheKeysAreLost(t *testing.T) {
 	const elsewhere = "whose keys Ceph has: restore them from a backup, or from what ceph auth get <entity> shows"
 	for name, tc := range map[string]struct {

@@ -1,3 +1,4 @@
+//test:norace
 package ceph_test
 
 import (

@@ -73,8 +73,6 @@ func (r *rig) change(d cephclient.Daemon, how func(*corev1.Pod)) {
 }
 
 // TestKindReadsSoonerWhileADaemonStarts: each answer is a process in a pod, so that a wait that lasts is not read as often.
-//
-//test:norace
 func TestKindReadsSoonerWhileADaemonStarts(t *testing.T) {
 	r := launched(t, "16")
 	r.step()

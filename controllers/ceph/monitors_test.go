@@ -20,8 +20,6 @@ import (
 
 // TestKindAsksAnOlderMonitorAboutKeys asks a monitor of release 14 while monitors of 16 run beside it: these never answer about keys while
 // one of 14 leads, which is the last that changes.
-//
-//test:norace
 func TestKindAsksAnOlderMonitorAboutKeys(t *testing.T) {
 	whichever, monA := cephclient.Daemon{}, cephclient.Daemon{Type: cephclient.TypeMon, ID: "a"}
 	for name, tc := range map[string]struct {
@@ -44,8 +42,6 @@ func TestKindAsksAnOlderMonitorAboutKeys(t *testing.T) {
 }
 
 // TestKindKeepsTheRestOfAClusterWithoutAHost says why another monitor has no host, while everything else goes on.
-//
-//test:norace
 func TestKindKeepsTheRestOfAClusterWithoutAHost(t *testing.T) {
 	const want = "placing mon.d: 3 hosts can have a monitor, and each has one: add hosts, or set spec.mon.allowMultiplePerNode to true"
 	r := launched(t, "16")
@@ -63,8 +59,6 @@ func TestKindKeepsTheRestOfAClusterWithoutAHost(t *testing.T) {
 }
 
 // TestKindSaysWhyNoHostCanHaveAMonitor names what excludes each host, and launches the cluster once one is available.
-//
-//test:norace
 func TestKindSaysWhyNoHostCanHaveAMonitor(t *testing.T) {
 	taint := corev1.Taint{Key: "storage", Effect: corev1.TaintEffectNoSchedule}
 	for name, tc := range map[string]struct {
@@ -111,8 +105,6 @@ func TestKindSaysWhyNoHostCanHaveAMonitor(t *testing.T) {
 
 // TestKindAddsMonitors launches another monitor only while those that serve are in quorum, and one after the other: new ones that are a
 // majority of the monitors they know would found a second cluster.
-//
-//test:norace
 func TestKindAddsMonitors(t *testing.T) {
 	for name, tc := range map[string]struct {
 		count, want int32

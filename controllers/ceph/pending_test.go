@@ -33,8 +33,6 @@ func requests(t cephclient.Type, memory string) func(*cephv1.Cluster) {
 
 // TestKindCorrectsAPodThatDoesNotStart replaces the daemon whose pod does not start once the spec wants another pod: nothing else changes its
 // Deployment.
-//
-//test:norace
 func TestKindCorrectsAPodThatDoesNotStart(t *testing.T) {
 	both := func(changes ...func(*cephv1.Cluster)) func(*cephv1.Cluster) {
 		return func(c *cephv1.Cluster) {
@@ -95,8 +93,6 @@ func TestKindCorrectsAPodThatDoesNotStart(t *testing.T) {
 }
 
 // TestKindStartsOSDsThatWereTakenOut corrects the pods of two OSDs that no node takes, and that Ceph has marked out. Neither waits for the other.
-//
-//test:norace
 func TestKindStartsOSDsThatWereTakenOut(t *testing.T) {
 	const key = "storage"
 	away := []cephclient.Daemon{{Type: cephclient.TypeOSD, ID: "2"}, {Type: cephclient.TypeOSD, ID: "3"}}

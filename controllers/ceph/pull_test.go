@@ -17,8 +17,6 @@ import (
 )
 
 // TestKindPullsTheImageFirst ends no daemon on a node that cannot pull the image, names the node, and goes on by itself.
-//
-//test:norace
 func TestKindPullsTheImageFirst(t *testing.T) {
 	for name, tc := range map[string]struct {
 		prevent func(w *pods.World, node, job string)

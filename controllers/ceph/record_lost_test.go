@@ -18,8 +18,6 @@ import (
 
 // TestKindShowsThatTheRecordIsLost loses the record while no operator runs that remembers it. The cluster is not taken for one that was never
 // launched: an upgrade in progress stays where it is.
-//
-//test:norace
 func TestKindShowsThatTheRecordIsLost(t *testing.T) {
 	for _, state := range []string{
 		cephupgrade.Settled, cephupgrade.SelectingDaemon, cephupgrade.AwaitingOkToStop, cephupgrade.ReplacingDaemon, cephupgrade.AwaitingDaemon,

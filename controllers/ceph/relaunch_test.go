@@ -20,8 +20,6 @@ import (
 )
 
 // TestKindCorrectsALaunch launches the monitors as the spec wants them now while none has ever served: without them nothing else decides.
-//
-//test:norace
 func TestKindCorrectsALaunch(t *testing.T) {
 	image := func(name string) func(*cephv1.Cluster) {
 		return func(c *cephv1.Cluster) { c.Spec.CephVersion = &cephv1.CephVersion{Image: name} }
@@ -68,8 +66,6 @@ func TestKindCorrectsALaunch(t *testing.T) {
 }
 
 // TestKindShowsWhyALaunchIsNotCorrected shows what is wrong with the corrected spec, and changes no monitor until it is permitted.
-//
-//test:norace
 func TestKindShowsWhyALaunchIsNotCorrected(t *testing.T) {
 	r := newRig(t, cluster("ceph:16"))
 	r.world.Broken = func(_ cephclient.Daemon, image string) bool { return strings.HasPrefix(image, "ceph:16@") }
@@ -87,8 +83,6 @@ func TestKindShowsWhyALaunchIsNotCorrected(t *testing.T) {
 
 // TestKindCorrectsALaunchWithoutDeployments launches with an image whose Deployments the API server refuses, also that of the tools. Nothing runs
 // on it, and the spec can name another one.
-//
-//test:norace
 func TestKindCorrectsALaunchWithoutDeployments(t *testing.T) {
 	c := cluster("ceph:broken")
 	r := newRig(t, c)

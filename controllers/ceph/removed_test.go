@@ -21,8 +21,6 @@ import (
 )
 
 // TestKindGoesOnWithoutARemovedOSD removes an OSD from Ceph that died in the middle of an upgrade, as the reason of the Hold says.
-//
-//test:norace
 func TestKindGoesOnWithoutARemovedOSD(t *testing.T) {
 	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "3"}
 	for name, row := range map[string]struct {
@@ -75,8 +73,6 @@ func TestKindGoesOnWithoutARemovedOSD(t *testing.T) {
 
 // TestKindGoesOnWithoutAnOSDThatDiedWhenItWasReplaced gives up the OSD that the upgrade awaits. The upgrade names it as dead once it was taken
 // out, and goes on once it was removed, also without the former.
-//
-//test:norace
 func TestKindGoesOnWithoutAnOSDThatDiedWhenItWasReplaced(t *testing.T) {
 	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "2"}
 	for name, giveUp := range map[string]func(r *rig){
@@ -134,8 +130,6 @@ func TestKindKeepsTheDataOfAnOSDThatIsAddedAgain(t *testing.T) {
 
 // TestKindNamesAnOSDThatWasDeadBefore asks for an upgrade while an OSD is dead. The data was restored elsewhere, and Ceph is whole: nothing
 // but the OSD keeps the first monitor from being replaced, and the reason says so.
-//
-//test:norace
 func TestKindNamesAnOSDThatWasDeadBefore(t *testing.T) {
 	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "3"}
 	c := cluster("ceph:16")
@@ -159,8 +153,6 @@ func allOn(version string) map[string]string {
 }
 
 // TestKindKeepsAnOSDThatReadingsMiss forgets no OSD that the map lacks for a while, nor all OSDs at once.
-//
-//test:norace
 func TestKindKeepsAnOSDThatReadingsMiss(t *testing.T) {
 	for name, row := range map[string]struct {
 		lose func(c *simulated.Cluster)
@@ -255,8 +247,6 @@ func (r *rig) deployment(d cephclient.Daemon) bool {
 }
 
 // TestKindWaitsForOSDsOfOthers holds before the release is required while an OSD without a Deployment is older, and says what to do with it.
-//
-//test:norace
 func TestKindWaitsForOSDsOfOthers(t *testing.T) {
 	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "7"}
 	for name, tc := range map[string]struct {
@@ -297,8 +287,6 @@ func TestKindWaitsForOSDsOfOthers(t *testing.T) {
 
 // TestKindNamesThePodThatAReplacementWaitsFor adds storage while the pod of a removed OSD hangs on a node that is down. Ceph gives its number to the
 // new OSD, which is launched once the pod is gone.
-//
-//test:norace
 func TestKindNamesThePodThatAReplacementWaitsFor(t *testing.T) {
 	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "3"}
 	c := cluster("ceph:16")

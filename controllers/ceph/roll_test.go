@@ -48,8 +48,6 @@ func TestKindRollsPods(t *testing.T) {
 
 // TestKindAwaitsTheNewPod replaces one daemon after the other although the pod of a Deployment that was changed runs on for a while: it
 // serves, and is no evidence for the new one.
-//
-//test:norace
 func TestKindAwaitsTheNewPod(t *testing.T) {
 	for _, row := range []struct {
 		name   string
@@ -120,8 +118,6 @@ func TestKindNeedsAnAcceptedOutage(t *testing.T) {
 
 // TestKindReportsAnImageThatDoesNotStart stops at the first daemon that does not start, names it, and goes on once it does, or once the
 // spec names another build of the same version.
-//
-//test:norace
 func TestKindReportsAnImageThatDoesNotStart(t *testing.T) {
 	for name, correct := range map[string]func(*rig){
 		"it starts after all": func(r *rig) { r.world.Broken = nil },

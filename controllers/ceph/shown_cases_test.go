@@ -33,8 +33,6 @@ type service struct {
 }
 
 // TestKindServiceCases runs metadata servers and gateways.
-//
-//test:norace
 func TestKindServiceCases(t *testing.T) {
 	better := map[string]cases.Better{
 		"rgw misconfigured later": {Outcome: cases.Outcome{"ready": false}, Page: "0605", Reason: "a gateway that answers with errors is not ready, and is replaced like one that does not answer"},
@@ -164,8 +162,6 @@ type report struct {
 }
 
 // TestKindStatusCases compares what the status shows.
-//
-//test:norace
 func TestKindStatusCases(t *testing.T) {
 	better := map[string]cases.Better{
 		"previous health remembered": {Outcome: cases.Outcome{"health": "HEALTH_WARN", "previous": ""}, Page: "0612", Reason: "the health from before decides nothing, and is not remembered"},

@@ -27,8 +27,6 @@ func (r *rig) waitsFor(text string) func() bool {
 }
 
 // TestKindShowsARefusedCommandOnce repeats a command that Ceph refuses without writing the status for each attempt.
-//
-//test:norace
 func TestKindShowsARefusedCommandOnce(t *testing.T) {
 	r := launched(t, "16")
 	r.ceph.Do(func(c *simulated.Cluster) {
@@ -69,8 +67,6 @@ func TestKindShowsWhyAnImageIsNotDetected(t *testing.T) {
 }
 
 // TestKindWaitsForAnOSDScaledToZero does not take the daemon that an administrator stopped for one that the upgrade replaces.
-//
-//test:norace
 func TestKindWaitsForAnOSDScaledToZero(t *testing.T) {
 	r := launched(t, "16")
 	scale := func(replicas int32) {

@@ -23,8 +23,6 @@ import (
 
 // TestKindKeepsTheFlagOfAnOSDWhoseChangeItsCacheDoesNotShow ends the process after the Deployment of an OSD was written. The cache of its
 // successor shows the Deployment from before, and the status is lost. The pod from before may end at any time.
-//
-//test:norace
 func TestKindKeepsTheFlagOfAnOSDWhoseChangeItsCacheDoesNotShow(t *testing.T) {
 	r := launched(t, "16")
 	osd := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "0"}
@@ -115,8 +113,6 @@ func (s *slow) release() {
 
 // TestKindRestsWithoutAFlagThatIsSetLate changes the spec while the command that sets a flag is under way: the upgrade stops once the flag is
 // gone again.
-//
-//test:norace
 func TestKindRestsWithoutAFlagThatIsSetLate(t *testing.T) {
 	for name, tc := range map[string]struct {
 		edit func(c *cephv1.Cluster)

@@ -98,8 +98,6 @@ func (r *rig) stays(why string, names ...cephclient.Daemon) {
 func mon(id string) cephclient.Daemon { return cephclient.Daemon{Type: cephclient.TypeMon, ID: id} }
 
 // TestKindMakesTheDataOfAMonitorAgain makes it again once for each approval, and the monitor joins the others.
-//
-//test:norace
 func TestKindMakesTheDataOfAMonitorAgain(t *testing.T) {
 	r := launched(t, "16")
 	r.lose(mon("b"))
@@ -194,8 +192,6 @@ func (r *rig) reason(kind string) string {
 
 // TestKindMovesAMonitorThatNeverServed makes a new monitor elsewhere whose host goes before it serves: by itself if it was not launched yet, and
 // once that is approved if it was.
-//
-//test:norace
 func TestKindMovesAMonitorThatNeverServed(t *testing.T) {
 	c := cluster("ceph:16")
 	c.Spec.Mon.AllowMultiplePerNode = false

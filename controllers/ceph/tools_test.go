@@ -76,8 +76,6 @@ func (e exit) ExitStatus() int { return int(e) }
 
 // TestKindRunsCommandsInAPod launches and upgrades a cluster with commands that are run in a pod of it. Without the pod the upgrade waits,
 // says why, and goes on by itself. No key is in an argument.
-//
-//test:norace
 func TestKindRunsCommandsInAPod(t *testing.T) {
 	r := newRig(t, cluster("ceph:14"))
 	p := &tools{r: r}
@@ -119,8 +117,6 @@ func TestKindRunsCommandsInAPod(t *testing.T) {
 }
 
 // TestKindPlacesTheToolsAsTheSpecSays changes the placement of the pod in which commands are run. What the spec had before is not kept.
-//
-//test:norace
 func TestKindPlacesTheToolsAsTheSpecSays(t *testing.T) {
 	r := newRig(t, cluster("ceph:16"))
 	p := &tools{r: r}

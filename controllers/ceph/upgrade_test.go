@@ -115,8 +115,6 @@ func order() []string {
 }
 
 // TestKindUpgradesACluster upgrades all daemons, one at a time.
-//
-//test:norace
 func TestKindUpgradesACluster(t *testing.T) {
 	for name, tc := range map[string]struct {
 		from, to string
@@ -176,8 +174,6 @@ func TestKindUpgradesACluster(t *testing.T) {
 }
 
 // TestKindUpgradesComponents upgrades the monitors, then managers and OSDs, and then the rest.
-//
-//test:norace
 func TestKindUpgradesComponents(t *testing.T) {
 	r := launched(t, "16")
 	awaiting := func() bool { return r.entry().State == cephupgrade.AwaitingAdmin }

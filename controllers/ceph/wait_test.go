@@ -25,8 +25,6 @@ import (
 )
 
 // TestKindRefuses refuses specs before any daemon is touched, with the reason and the remedy, and goes on once they are corrected.
-//
-//test:norace
 func TestKindRefuses(t *testing.T) {
 	policy := func(image string, components ...cephv1.Component) *cephv1.UpgradePolicy {
 		return &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: image}, Components: components}
@@ -77,8 +75,6 @@ func (r *rig) message(kind string) string {
 }
 
 // TestKindHoldsARemovedPolicy moves no daemon back when the policy is removed half way.
-//
-//test:norace
 func TestKindHoldsARemovedPolicy(t *testing.T) {
 	r := launched(t, "16")
 	r.edit(func(c *cephv1.Cluster) {
@@ -102,8 +98,6 @@ func TestKindHoldsARemovedPolicy(t *testing.T) {
 }
 
 // TestKindHoldsARemovedVersion does not take an upgrade for done whose version, or the policy without one, is removed half way.
-//
-//test:norace
 func TestKindHoldsARemovedVersion(t *testing.T) {
 	for name, tc := range map[string]struct{ begin, remove func(*cephv1.Cluster) }{
 		"the version": {
@@ -144,8 +138,6 @@ func TestKindHoldsARemovedVersion(t *testing.T) {
 }
 
 // TestKindWaits names what it waits for, replaces no further daemon, and goes on by itself.
-//
-//test:norace
 func TestKindWaits(t *testing.T) {
 	boom := cephclient.Check{Code: "TEST_BOOM", Severity: cephclient.HealthErr, Summary: "boom"}
 	osd2 := cephclient.Daemon{Type: cephclient.TypeOSD, ID: "2"}
@@ -304,8 +296,6 @@ func (r *rig) scale(name string, replicas int32) {
 
 // TestKindKeepsAFilesystemReduced does not raise max_mds while the upgrade of metadata servers has stopped half way: a metadata server of the
 // older release could become active beside one of the newer.
-//
-//test:norace
 func TestKindKeepsAFilesystemReduced(t *testing.T) {
 	image := func(name string) func(*cephv1.Cluster) {
 		return func(c *cephv1.Cluster) { c.Spec.CephVersion.Image, c.Spec.UpgradePolicy = name, nil }

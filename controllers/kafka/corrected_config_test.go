@@ -67,8 +67,6 @@ func (r *rig) mounts(name string) map[string]string {
 }
 
 // A value of which every process dies is corrected by the spec alone, whether or not the file's key shows it.
-//
-//test:norace
 func TestKindCorrectsAFatalValue(t *testing.T) {
 	for name, tc := range map[string]struct {
 		file, property, fatal, corrected string
@@ -100,8 +98,6 @@ func TestKindCorrectsAFatalValue(t *testing.T) {
 }
 
 // Only a process that has died gets a value that its file's key does not show: a pod that is lost comes back as it ran.
-//
-//test:norace
 func TestKindChangesTheFileOfADeadNodeAlone(t *testing.T) {
 	const name = "compression.type"
 	for title, tc := range map[string]struct {
@@ -138,8 +134,6 @@ func (r *rig) begins(name string) {
 }
 
 // A value that Kafka refuses reaches no file: a node that was started with it would die.
-//
-//test:norace
 func TestKindWritesNoRefusedValue(t *testing.T) {
 	const name = "compression.type"
 	for title, disturb := range map[string]func(r *rig){

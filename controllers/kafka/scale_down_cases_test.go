@@ -84,7 +84,6 @@ func guardDifferences() map[string]cases.Difference[guardOutcome] {
 	}
 }
 
-//test:norace
 func TestScaleDownCases(t *testing.T) {
 	cases.RunStrimzi(t, "scale-down.yaml", "scale-down-guard", guardDifferences(), func(t *testing.T, g guardGiven, want guardOutcome) guardOutcome {
 		var pools []*kafkav1beta2.KafkaNodePool

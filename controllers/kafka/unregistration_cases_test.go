@@ -67,7 +67,6 @@ func (r *result) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-//test:norace
 func TestScaleDownCasesOfUnregistration(t *testing.T) {
 	differences := map[string]map[string]cases.Difference[unregistrationOutcome]{
 		"unregister-admin-api": {

@@ -163,8 +163,6 @@ func (r *rig) unannotated() bool { return len(r.get().Annotations) == 0 }
 
 // TestKindSurvivesRestarts checks that a change has its effect once although a new operator starts, and the status is lost, after any
 // number of steps.
-//
-//test:norace
 func TestKindSurvivesRestarts(t *testing.T) {
 	for _, operation := range []string{"alter", "reset"} {
 		for at := range 12 {
@@ -188,8 +186,6 @@ func TestKindSurvivesRestarts(t *testing.T) {
 }
 
 // TestKindSendsChangesOnce checks that a change whose answer is lost, late or refused has its effect once.
-//
-//test:norace
 func TestKindSendsChangesOnce(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fault connect.FaultKind

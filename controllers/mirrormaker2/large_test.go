@@ -43,8 +43,6 @@ const entry = "east-kafka--west-kafka.MirrorSourceConnector.json"
 
 // TestKindChangesManyPartitions checks that the offsets of 10,000 partitions are listed in one ConfigMap, edited, altered and verified, and
 // that the ones from before are kept.
-//
-//test:norace
 func TestKindChangesManyPartitions(t *testing.T) {
 	r := large(t, partitions)
 	r.annotate("list", source)
@@ -120,8 +118,6 @@ func BenchmarkAlterManyPartitions(b *testing.B) {
 }
 
 // TestKindWarnsOfTooManyPartitions checks that offsets that no ConfigMap can hold are neither listed nor changed.
-//
-//test:norace
 func TestKindWarnsOfTooManyPartitions(t *testing.T) {
 	r := large(t, partitions+partitions/5)
 	for operation, reason := range map[string]string{"list": "ListOffsets", "reset": "KeepOffsets"} {

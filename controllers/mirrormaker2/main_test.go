@@ -1,3 +1,4 @@
+//test:norace
 package mirrormaker2_test
 
 import (

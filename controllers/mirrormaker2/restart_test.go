@@ -29,8 +29,6 @@ func failed(connector string) func(r *http.Request) *http.Response {
 
 // TestKindRestartsFailedConnectors checks that a connector that fails again and again is restarted with a back-off, also by an operator that
 // has just started, up to the number that the spec permits; and that the count is shown, and ends when the connector runs.
-//
-//test:norace
 func TestKindRestartsFailedConnectors(t *testing.T) {
 	for name, tc := range map[string]struct {
 		auto *kafkav1beta2.AutoRestart

@@ -32,8 +32,6 @@ func (g *gigabyte) Read(p []byte) (int, error) {
 // TestKindWarnsOfUnreadableAnswers checks that a list is not carried out, and a warning names the connector and says what to do, while
 // Connect is down, hangs, or answers what is not Connect's. Other work goes on, nothing is written while the warning is shown, and the list
 // is carried out as soon as Connect answers.
-//
-//test:norace
 func TestKindWarnsOfUnreadableAnswers(t *testing.T) {
 	body := &gigabyte{}
 	offsets := func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/offsets") }

@@ -71,7 +71,6 @@ func withoutContents(p *plan.Plan) *plan.Plan {
 // digest of a graph, which changes with every change of its machine.
 var digest = regexp.MustCompile(`@sha256:[0-9a-f]{8}`)
 
-//test:norace
 func TestMakeSituations(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -91,7 +90,6 @@ func TestMakeSituations(t *testing.T) {
 	}
 }
 
-//test:norace
 func TestMakeIsDeterministic(t *testing.T) {
 	for _, file := range []string{"testdata/cases/upgrade-separate-roles.yaml", "testdata/cases/snapshot-wait.yaml"} {
 		first, err := planOf(t, file).JSON()

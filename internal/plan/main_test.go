@@ -1,3 +1,4 @@
+//test:norace
 package plan_test
 
 import (

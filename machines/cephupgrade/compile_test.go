@@ -27,14 +27,11 @@ func verified(t *testing.T) domain.Domain[cephupgrade.Facts, cephupgrade.Data] {
 	return d
 }
 
-//test:norace
 func TestDefinitionVerifies(t *testing.T) {
 	machinetest.Verify(t, compiled(t), verified(t))
 }
 
 // TestFactsSurviveAJournal: the table of releases is the operator's and not the journal's.
-//
-//test:norace
 func TestFactsSurviveAJournal(t *testing.T) {
 	data := []cephupgrade.Data{{Step: order.Step{Kind: order.Replace, Daemon: ceph.Daemon{Type: ceph.TypeOSD, ID: "0"}}}}
 	machinetest.SurviveJournal(t, cephupgrade.Definition(), data, func(read, written *cephupgrade.Facts) { read.Spec.Table = written.Spec.Table }, verified(t))

@@ -1,3 +1,4 @@
+//test:norace
 package cephupgrade_test
 
 import (

@@ -1,3 +1,4 @@
+//test:norace
 package connector_test
 
 import (
@@ -208,7 +209,6 @@ func TestDefinitionCompiles(t *testing.T) {
 	}
 }
 
-//test:norace
 func TestDefinitionVerifies(t *testing.T) { machinetest.Verify(t, compiled(t), mc.Domain()) }
 
 func TestDefinitionTransitions(t *testing.T) {
@@ -219,7 +219,6 @@ func TestDefinitionTransitions(t *testing.T) {
 	machinetest.Run(t, compiled(t), rows)
 }
 
-//test:norace
 func TestFactsSurviveAJournal(t *testing.T) {
 	machinetest.SurviveJournal(t, mc.Definition(), []mc.Data{{}}, nil, mc.Domain())
 }

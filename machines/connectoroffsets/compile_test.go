@@ -18,12 +18,10 @@ func compiled(t *testing.T) *machines.Machine[connectoroffsets.Facts, connectoro
 
 func TestDefinitionCompiles(t *testing.T) { compiled(t) }
 
-//test:norace
 func TestDefinitionVerifies(t *testing.T) {
 	machinetest.Verify(t, compiled(t), connectoroffsets.Domain())
 }
 
-//test:norace
 func TestFactsSurviveAJournal(t *testing.T) {
 	machinetest.SurviveJournal(t, connectoroffsets.Definition(), []connectoroffsets.Data{{}}, nil, connectoroffsets.Domain())
 }

@@ -1,3 +1,4 @@
+//test:norace
 package connectworkers_test
 
 import (
@@ -99,7 +100,6 @@ func TestDefinitionCompiles(t *testing.T) {
 	}
 }
 
-//test:norace
 func TestDefinitionVerifies(t *testing.T) { machinetest.Verify(t, compiled(t), cw.Domain()) }
 
 func TestDefinitionTransitions(t *testing.T) { machinetest.Run(t, compiled(t), rows()) }

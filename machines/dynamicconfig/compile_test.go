@@ -9,12 +9,10 @@ import (
 
 func TestDefinitionCompiles(t *testing.T) { machinetest.Compiled(t, dynamicconfig.Definition()) }
 
-//test:norace
 func TestDefinitionVerifies(t *testing.T) {
 	machinetest.Compile(t, dynamicconfig.Definition(), dynamicconfig.Domain())
 }
 
-//test:norace
 func TestFactsSurviveAJournal(t *testing.T) {
 	machinetest.SurviveJournal(t, dynamicconfig.Definition(), []struct{}{{}}, nil, dynamicconfig.Domain())
 }

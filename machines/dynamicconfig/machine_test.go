@@ -1,3 +1,4 @@
+//test:norace
 package dynamicconfig_test
 
 import (

@@ -32,8 +32,6 @@ func evaluationOf(lc evaluating, entry *lifecyclev1.Lifecycle, f kafkaversion.Fa
 }
 
 // TestFactsSurviveAJournal: what is decided upon facts that were written down is what was decided upon them, in the same words.
-//
-//test:norace
 func TestFactsSurviveAJournal(t *testing.T) {
 	k, lc := newScenes(t), onFacts(t)
 	byText := cmp.Comparer(func(a, b error) bool { return errors.Is(a, b) || a != nil && b != nil && a.Error() == b.Error() })

@@ -1,3 +1,4 @@
+//test:norace
 package kafkaversion_test
 
 import (

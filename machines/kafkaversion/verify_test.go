@@ -7,7 +7,6 @@ import (
 	"github.com/detent-dev/detent/machines/machinetest"
 )
 
-//test:norace
 func TestDefinitionVerifies(t *testing.T) {
 	domains, err := kafkaversion.Domains()
 	if err != nil {

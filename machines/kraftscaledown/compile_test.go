@@ -18,12 +18,10 @@ func compiled(t *testing.T) *machines.Machine[kraftscaledown.Facts, roll.Data, k
 
 func TestDefinitionCompiles(t *testing.T) { compiled(t) }
 
-//test:norace
 func TestDefinitionVerifies(t *testing.T) {
 	machinetest.Verify(t, compiled(t), kraftscaledown.Domain(), kraftscaledown.DrainDomain())
 }
 
-//test:norace
 func TestFactsSurviveAJournal(t *testing.T) {
 	machinetest.SurviveJournal(t, kraftscaledown.Definition(), []roll.Data{roll.NoNode(), {Node: 4}}, nil, kraftscaledown.Domain(), kraftscaledown.DrainDomain())
 }

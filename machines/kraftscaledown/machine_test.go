@@ -1,3 +1,4 @@
+//test:norace
 package kraftscaledown_test
 
 import (

@@ -10,12 +10,10 @@ import (
 
 func TestDefinitionCompiles(t *testing.T) { machinetest.Compiled(t, noderoll.Definition()) }
 
-//test:norace
 func TestDefinitionVerifies(t *testing.T) {
 	machinetest.Compile(t, noderoll.Definition(), noderoll.Domain())
 }
 
-//test:norace
 func TestFactsSurviveAJournal(t *testing.T) {
 	machinetest.SurviveJournal(t, noderoll.Definition(), []roll.Data{roll.NoNode(), {Node: 0}}, nil, noderoll.Domain())
 }

@@ -1,3 +1,4 @@
+//test:norace
 package noderoll_test
 
 import (

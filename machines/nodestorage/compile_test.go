@@ -16,10 +16,8 @@ func compiled(t *testing.T) *machines.Machine[nodestorage.Facts, roll.Data, node
 
 func TestDefinitionCompiles(t *testing.T) { compiled(t) }
 
-//test:norace
 func TestDefinitionVerifies(t *testing.T) { machinetest.Verify(t, compiled(t), nodestorage.Domain()) }
 
-//test:norace
 func TestFactsSurviveAJournal(t *testing.T) {
 	machinetest.SurviveJournal(t, nodestorage.Definition(), []roll.Data{roll.NoNode(), {Node: 0}}, nil, nodestorage.Domain())
 }

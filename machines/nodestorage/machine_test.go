@@ -1,3 +1,4 @@
+//test:norace
 package nodestorage_test
 
 import (

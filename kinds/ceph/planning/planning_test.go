@@ -1,3 +1,4 @@
+//test:norace
 package planning
 
 import (
@@ -168,8 +169,6 @@ func policy(components ...cephv1.Component) func(*cephv1.Cluster) {
 }
 
 // TestNewSituations compares the texts of plans.
-//
-//test:norace
 func TestNewSituations(t *testing.T) {
 	running := map[string][]objects.Manifest{}
 	for _, image := range []string{nautilus, pacific, reef} {

@@ -1,3 +1,4 @@
+//test:norace
 package planning
 
 import (
@@ -145,7 +146,6 @@ func (l *lived) world(change func(*KafkaWorld)) {
 	l.section().Clusters["my-cluster"] = k
 }
 
-//test:norace
 func TestMakeWithAWorld(t *testing.T) {
 	cases := map[string]struct {
 		world    func(*KafkaWorld)

@@ -192,7 +192,6 @@ kafkaVersions:
 ` + threeNodes + `    config: {default.replication.factor: 3, min.insync.replicas: 2}
 `
 
-//test:norace
 func TestMakeOfSequencesOfChanges(t *testing.T) {
 	type step struct {
 		name string
