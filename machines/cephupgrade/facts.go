@@ -92,6 +92,8 @@ type Daemon struct {
 	// pod of an earlier template may still serve.
 	Pod       string
 	StartedAt time.Time
+	// Restarted is true if that container has run in the pod before.
+	Restarted bool
 	// Trouble is why a container of that pod does not start, or what it said when it ended with an error; empty if there is none.
 	Trouble string
 	// Unpulled is true if the image of that pod cannot be pulled, and no container of it has ever run.

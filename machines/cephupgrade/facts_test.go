@@ -238,6 +238,30 @@ func started(before time.Duration) change {
 func electedWithin(age time.Duration) change {
 	return func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.Quorum.Age = age }
 }
+
+// formerPod has the daemon report the pod that it had before.
+func formerPod(name ceph.Daemon) change {
+	return func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) {
+		c.Metadata = slices.Clone(c.Metadata)
+		for i := range c.Metadata {
+			if c.Metadata[i].Daemon == name {
+				c.Metadata[i].Pod = "before"
+			}
+		}
+	}
+}
+
+// restarted: the container of the daemon ran in its pod before.
+func restarted(name ceph.Daemon) change {
+	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, name).Restarted = true }
+}
+
+// outsideQuorum has the other monitors be the quorum.
+func outsideQuorum(monitor ceph.Daemon) change {
+	return func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) {
+		c.Quorum.Members = slices.DeleteFunc(slices.Clone(c.Quorum.Members), func(id string) bool { return id == monitor.ID })
+	}
+}
 func podless(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd0).Pod = "" }
 
 // purged: the OSD map lacks the OSD.

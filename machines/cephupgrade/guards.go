@@ -228,7 +228,7 @@ var back = guard{
 			return transitions.If(!serving, one.Name.String()+" is still listed")
 		case one.Pod == "":
 			return transitions.Deny(one.Name.String() + " does not run" + one.trouble() + c.remedy(one))
-		case f.Cluster.At().Before(one.StartedAt.Add(settles(one.Name.Type))) && !f.elected(&c, one):
+		case !f.settled(&c, one):
 			return transitions.Deny("the maps may still show the process from before")
 		case !one.Ready: // Kubernetes counts it as unavailable, in its budget and its conditions
 			return transitions.Deny(one.Name.String() + " is not ready yet" + one.trouble())
@@ -275,7 +275,7 @@ func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
 		m, _ := c.metadata(d.Name)
 		return transitions.If(m.Pod == d.Pod && m.Version.Same(d.Launched), d.Name.String()+" has not reported itself yet")
 	}
-	if reports, elected := c.Elected(d.Name, d.StartedAt, f.Cluster.At()); elected {
+	if reports, elected := f.elected(c, d); elected {
 		return transitions.If(reports.Same(d.Launched), d.Name.String()+" reports another version")
 	}
 	reports, known := f.Self.Get()

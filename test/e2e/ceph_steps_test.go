@@ -84,6 +84,15 @@ func (c *store) edit(ctx SpecContext, patch string) {
 	Expect(cluster.Client.Patch(ctx, o, client.RawPatch(types.MergePatchType, []byte(patch)))).To(Succeed())
 }
 
+// pulled brings the image of a version to the node, so that its pull is not counted as time of an upgrade.
+func (c *store) pulled(ctx SpecContext, version string) {
+	GinkgoHelper()
+	pod := tool(c.Scenario, "pull")
+	pod.Spec.Containers[0].Image, pod.Spec.Containers[0].Command = cephImage(version), []string{"true"}
+	Expect(cluster.Client.Create(ctx, pod)).To(Succeed())
+	result(ctx, pod)
+}
+
 // upgrade begins a phase in which the spec asks for another version.
 func (c *store) upgrade(ctx SpecContext, version string) *stage.Phase {
 	GinkgoHelper()

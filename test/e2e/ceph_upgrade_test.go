@@ -19,6 +19,7 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 		c.stalls = []ceph.Type{ceph.TypeOSD} // docs/decisions/0623-writes-wait-once-in-an-upgrade-from-release-14.md
 		c.together = []ceph.Type{ceph.TypeMDS}
 		c.write(ctx, "14.2.21")
+		c.pulled(ctx, "16.2.15")
 		p := c.upgrade(ctx, "16.2.15")
 		c.settled(ctx, "16.2.15")
 		c.ordered(p, cephImage("16.2.15"), everyDaemon())
@@ -30,6 +31,7 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 		s := scenario(ctx)
 		c := installCeph(ctx, s, "16.2.15")
 		c.write(ctx, "16.2.15")
+		c.pulled(ctx, "18.2.7")
 		p := c.upgrade(ctx, "18.2.7")
 		c.settled(ctx, "18.2.7")
 		c.ordered(p, cephImage("18.2.7"), everyDaemon())
@@ -41,6 +43,7 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 		s := scenario(ctx)
 		c := installCeph(ctx, s, "16.2.15")
 		c.write(ctx, "16.2.15")
+		c.pulled(ctx, "18.2.7")
 
 		mon := c.ahead(ctx, "18.2.7", "mon")
 		c.killIn(ctx, mon, ceph.TypeMon)

@@ -17,7 +17,10 @@ from ceph_argparse import find_cmd_target, json_command, parse_json_funcsigs, va
 IDLE = 120  # seconds without a request after which the program ends: whoever has started it may be gone
 
 conf, name, keyring, patience = sys.argv[1:]
-cluster = rados.Rados(conffile=conf, name=name, conf={'keyring': keyring, 'client_mount_timeout': patience})
+# An election of monitors answers nobody, also not who has just turned to one of them: the next try comes after a second, and not after three
+# and then longer ones.
+hunt = {'mon_client_hunt_interval': '1', 'mon_client_hunt_interval_backoff': '1'}
+cluster = rados.Rados(conffile=conf, name=name, conf=dict(hunt, keyring=keyring, client_mount_timeout=patience))
 described = {}  # the commands that daemons of a kind know
 known = {}  # the arguments of commands that were validated: to validate one takes most of its time
 KNOWN = 256  # at most that many

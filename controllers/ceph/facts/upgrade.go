@@ -127,10 +127,9 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 		d.Outdated = s.Outdated[name]
 		d.Held = Held(s, name)
 		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, have) {
-			d.Ready, d.StartedAt = observation.Ready(pod), observation.StartedAt(pod)
-			d.Trouble, d.Unpulled = Trouble(pod), Unpulled(pod)
-			if d.Pod = pod.Name; d.StartedAt.IsZero() {
-				d.Pod = "" // nothing runs in it yet
+			d.Ready, d.Trouble, d.Unpulled = observation.Ready(pod), Trouble(pod), Unpulled(pod)
+			if p := observation.Process(pod); !p.StartedAt.IsZero() { // otherwise nothing runs in it yet
+				d.Pod, d.StartedAt, d.Restarted = p.Pod, p.StartedAt, p.Restarted
 			}
 		} else {
 			d.Trouble = cmp.Or(Refused(have), Paused(have))

@@ -115,7 +115,7 @@ func (s *Snapshot) answers() bool {
 		return true
 	}
 	c, known := Known(s.Cluster)
-	return known && c.Undecided(s.Selected, StartedAt(pod), s.Cluster.At())
+	return known && c.Undecided(s.Selected, Process(pod), s.Cluster.At())
 }
 
 // asked reports whether Ceph answers the question about a daemon of this type.

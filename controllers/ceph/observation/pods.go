@@ -5,6 +5,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/machines/cephupgrade"
 )
 
 // Ready reports whether the pod is ready.
@@ -15,11 +17,16 @@ func Ready(pod *corev1.Pod) bool {
 }
 
 // StartedAt returns when the process in the pod started; zero if none runs.
-func StartedAt(pod *corev1.Pod) time.Time {
+func StartedAt(pod *corev1.Pod) time.Time { return Process(pod).StartedAt }
+
+// Process returns what runs in the pod. It has no start if nothing does.
+func Process(pod *corev1.Pod) cephupgrade.Process {
+	p := cephupgrade.Process{Pod: pod.Name}
 	for i := range pod.Status.ContainerStatuses {
-		if r := pod.Status.ContainerStatuses[i].State.Running; r != nil {
-			return r.StartedAt.Time
+		status := &pod.Status.ContainerStatuses[i]
+		if p.Restarted = p.Restarted || status.RestartCount > 0; status.State.Running != nil {
+			p.StartedAt = status.State.Running.StartedAt.Time
 		}
 	}
-	return time.Time{}
+	return p
 }
