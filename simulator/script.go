@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
 // Script is the scripted failures of pods. Failures of Kafka are scripted in kafka.Cluster.
@@ -41,9 +43,6 @@ func (s *Script) crash(pod types.NamespacedName, startedAt, now int64) (string, 
 	return "", false
 }
 
-// publicRepository is the only repository whose tags are known: those of the releases.
-const publicRepository = "apache/kafka"
-
 // CanPull implements kubelet.Registry.
 func (s *State) CanPull(image string) bool { return s.pull(image) == "" }
 
@@ -52,7 +51,7 @@ func (s *State) CanPull(image string) bool { return s.pull(image) == "" }
 func (s *State) pull(image string) string {
 	missing := slices.Contains(s.Script.BadImages, image)
 	repository, tag, tagged := strings.Cut(strings.TrimPrefix(image, "docker.io/"), ":")
-	if repository == publicRepository && tagged {
+	if repository == versions.PublicRepository && tagged {
 		version, err := s.options.Table.Find(tag)
 		_, known := version.Row()
 		missing = missing || err != nil || !known

@@ -35,15 +35,6 @@ func (r *Row) Number() Number { return r.number }
 // provides the levels of clusters that are upgraded from it.
 func (r *Row) Supported() bool { return r.supported }
 
-// Image returns the container image of the version: the row's, otherwise the public
-// apache/kafka image.
-func (r *Row) Image() string {
-	if r.image != "" {
-		return r.image
-	}
-	return "apache/kafka:" + r.number.text
-}
-
 // Range returns the levels of a feature that the version can run, and false if the row does
 // not name the feature. A row makes no statement about a feature that it does not name.
 // Decisions need the range of metadata.version in any case.

@@ -87,8 +87,8 @@ func TestTableLookup(t *testing.T) {
 	}{
 		"a release":                      {"4.1.1", true, "apache/kafka:4.1.1", versions.Range{Min: 7, Max: 27}},
 		"a build with its own row":       {"4.1.1-acme-2", true, "registry.example/acme/kafka:7", versions.Range{Min: 7, Max: 26}},
-		"a build without one is unknown": {text: "4.1.1-acme-3"},
-		"a version of the future":        {text: "99.0.0"},
+		"a build without one is unknown": {text: "4.1.1-acme-3", wantImage: "apache/kafka:4.1.1-acme-3"},
+		"a version of the future":        {text: "99.0.0", wantImage: "apache/kafka:99.0.0"},
 		"a row without metadata":         {"4.2.0", true, "apache/kafka:4.2.0", versions.Range{}},
 	}
 	for name, tc := range cases {
@@ -96,6 +96,9 @@ func TestTableLookup(t *testing.T) {
 			v := table.Lookup(mustNumber(t, tc.text))
 			if found, err := table.Find(tc.text); err != nil || found != v {
 				t.Errorf("Find gives %v, %v, and Lookup %v", found, err, v)
+			}
+			if got := table.Image(tc.text); got != tc.wantImage {
+				t.Errorf("image %s, want %s", got, tc.wantImage)
 			}
 			row, known := v.Row()
 			if known != tc.wantKnown || v.String() != tc.text || v.IsZero() {

@@ -109,12 +109,7 @@ func (e evidence) image(version string) string {
 	if image := e.spec.ImageFor(version); image != "" {
 		return image
 	}
-	if v, err := e.table.Find(version); err == nil {
-		if row, ok := v.Row(); ok {
-			return row.Image()
-		}
-	}
-	return "apache/kafka:" + version
+	return e.table.Image(version)
 }
 
 // earlierImage returns the image with which a pod of the version may have been created before another version was declared: spec.kafka.image
@@ -137,7 +132,7 @@ func (e evidence) named(image string) string {
 	if !tagged || found == nil {
 		return ""
 	}
-	if repository == "apache/kafka" || strings.HasSuffix(repository, "/apache/kafka") {
+	if repository == versions.PublicRepository || strings.HasSuffix(repository, "/"+versions.PublicRepository) {
 		return found[1]
 	}
 	for row := range e.table.Rows() {

@@ -103,12 +103,7 @@ func (c *Cluster) image(n *Node, version string) string {
 			return other.Image
 		}
 	}
-	if v, err := c.in.Table.Find(version); err == nil {
-		if row, ok := v.Row(); ok {
-			return row.Image()
-		}
-	}
-	return "apache/kafka:" + version
+	return c.in.Table.Image(version)
 }
 
 func (c *Cluster) pod(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec, version string, files Files) (*corev1.Pod, error) {

@@ -56,7 +56,7 @@ func (c *Collector) Collect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMake
 		return nil, err
 	}
 	version := c.version(m, v.Pods)
-	v.Rendered = render.New(render.Input{Namespace: m.Namespace, Name: m.Name, Spec: &m.Spec, Version: version, Image: c.image(version)})
+	v.Rendered = render.New(render.Input{Namespace: m.Namespace, Name: m.Name, Spec: &m.Spec, Version: version, Image: c.Table.Image(version)})
 	v.Declared = v.Rendered.Connectors()
 	v.Processes = c.processes(ctx, string(m.UID), v)
 	c.requested(ctx, m, v)
@@ -124,15 +124,6 @@ func (c *Collector) version(m *kafkav1beta2.KafkaMirrorMaker2, pods []*corev1.Po
 		}
 	}
 	return c.Table.Default().String()
-}
-
-func (c *Collector) image(version string) string {
-	if v, err := c.Table.Find(version); err == nil {
-		if row, known := v.Row(); known {
-			return row.Image()
-		}
-	}
-	return "apache/kafka:" + version
 }
 
 // requested reads what the annotations request.
