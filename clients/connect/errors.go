@@ -108,3 +108,6 @@ func WriteFailure(what string, err error, sent bool) error {
 func (r Refused) decisive() bool {
 	return r.Code == CodeBadRequest || r.Code == CodeNotFound || r.Code == CodeConflict
 }
+
+// Transient reports whether the same request is worth another try: Connect refuses it only for now. It was not executed.
+func (r Refused) Transient() bool { return r.Code == CodeConflict }

@@ -61,3 +61,22 @@ func TestReadFailure(t *testing.T) {
 		})
 	}
 }
+
+func TestTransient(t *testing.T) {
+	cases := map[string]struct {
+		code int
+		want bool
+	}{
+		"a bad request":        {connect.CodeBadRequest, false},
+		"an unknown connector": {connect.CodeNotFound, false},
+		"a rebalance":          {connect.CodeConflict, true},
+		"anything else":        {connect.CodeInternal, false},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := (connect.Refused{Code: c.code}).Transient(); got != c.want {
+				t.Errorf("asked again: %t, want %t", got, c.want)
+			}
+		})
+	}
+}

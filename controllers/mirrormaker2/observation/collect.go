@@ -161,29 +161,6 @@ func (c *Collector) answers(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, r li
 	}
 }
 
-// answerOf converts the outcome of a command.
-func answerOf(a external.Answer) connectoroffsets.Answer {
-	const conflict = 409
-	out := connectoroffsets.Answer{Text: a.Text}
-	switch a.State {
-	case external.None:
-	case external.Pending:
-		out.State = connectoroffsets.Pending
-	case external.Done:
-		out.State = connectoroffsets.Confirmed
-	case external.Refused:
-		out.State = connectoroffsets.Refused
-		if a.Code == conflict {
-			out.State = connectoroffsets.NotExecuted
-		}
-	case external.Failed:
-		out.State = connectoroffsets.NotExecuted
-	case external.Unknown:
-		out.State = connectoroffsets.Uncertain
-	}
-	return out
-}
-
 // connect reads what Connect is asked. It is the last that is read: a live read of a worker that hangs takes the rest of the time of the
 // observation.
 func (c *Collector) connect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, watches []*watching, r lifecycle.ObserveRequest) {
