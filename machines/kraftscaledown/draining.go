@@ -89,24 +89,6 @@ func (f *Facts) inProgress(of ...int32) *drain.Input {
 	return in
 }
 
-// deadTargets names the brokers to which replicas are being moved although they are down; empty if there are none, or if that is not
-// known. Such moves are replaced as soon as another broker can get the replicas.
-func (f *Facts) deadTargets() string {
-	_, moves := f.Moves.Get()
-	if _, brokers := f.Brokers.Get(); !moves || !brokers {
-		return ""
-	}
-	dead := drain.DeadTargets(f.inProgress())
-	if len(dead) == 0 {
-		return ""
-	}
-	names := make([]string, len(dead))
-	for i, id := range dead {
-		names[i] = f.name(id)
-	}
-	return ", and moves to " + roll.Names(names) + " do not end, since these brokers are down or leave: they are replaced once other brokers can get the replicas"
-}
-
 // refusal returns why the brokers that leave cannot be drained. A desired broker that is fenced, or not started yet, counts as one
 // that stays: the drain waits for it.
 func (f *Facts) refusal() *transitions.Problem {
