@@ -20,11 +20,6 @@ import (
 const (
 	// latency is the delay between a write and its watch event.
 	latency = 100 * time.Millisecond
-	// quiet is how long nothing may happen until the plan ends. It is longer than any poll interval, back-off or pause in between.
-	quiet = 30 * time.Second
-	// stuck is how long a stalled lifecycle may remain stalled before the plan ends, and how long nothing may happen before it leaves
-	// out the polls of a wait that no time ends.
-	stuck = 10 * time.Minute
 	// mostJobs limits a plan; it is far above what any plan needs.
 	mostJobs = 400_000
 )

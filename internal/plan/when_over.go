@@ -15,6 +15,14 @@ import (
 	"github.com/detent-dev/detent/states"
 )
 
+const (
+	// quiet is how long nothing may happen until the plan ends. It is longer than any poll interval, back-off or pause in between.
+	quiet = 30 * time.Second
+	// stuck is how long a stalled lifecycle may remain stalled before the plan ends, and how long nothing may happen before it leaves
+	// out the polls of a wait that no time ends.
+	stuck = 10 * time.Minute
+)
+
 // ending tracks whether the plan of one object has ended.
 type ending struct {
 	over bool
