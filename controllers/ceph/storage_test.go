@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
-	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	"github.com/detent-dev/detent/controllers/ceph/status"
+	"github.com/detent-dev/detent/controllers/labels"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	simulated "github.com/detent-dev/detent/simulator/ceph"
@@ -79,7 +79,7 @@ func (r *rig) lost() string {
 
 func (r *rig) approve(value string) {
 	r.t.Helper()
-	r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{facts.Approve: value} })
+	r.edit(func(c *cephv1.Cluster) { c.Annotations = map[string]string{labels.Approve: value} })
 }
 
 // stays fails if lost data is made again within a minute.

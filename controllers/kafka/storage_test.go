@@ -19,6 +19,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/status"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines"
@@ -88,7 +89,7 @@ func (r *rig) approve(value string) {
 	if k.Annotations == nil {
 		k.Annotations = map[string]string{}
 	}
-	k.Annotations[facts.AnnotationApprove] = value
+	k.Annotations[labels.Approve] = value
 	r.must(r.client.Update(context.Background(), k))
 }
 

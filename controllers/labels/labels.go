@@ -1,4 +1,5 @@
-// Package labels names the labels and annotations of what makes up a Kafka cluster on Kubernetes.
+// Package labels names the labels and annotations of what makes up a Kafka cluster on Kubernetes, and the annotations that several
+// kinds share.
 //
 // Those of strimzi.io are Strimzi's own, with Strimzi's meaning, so that its tools, dashboards and network policies keep
 // working. Those of detent.dev say what Strimzi has no word for.
@@ -54,6 +55,11 @@ const (
 const (
 	// Pause pauses a cluster while its value is "true".
 	Pause = "strimzi.io/pause-reconciliation"
+	// Approve permits one step, which the value names together with the one occasion for which it holds. On a Kafka:
+	// raise-metadata=<attempt id>/<level> or format-storage=<attempt id>/<pod>. On a Ceph cluster: format-storage=<monitor>/<number of the
+	// loss> makes the lost data of a monitor again, new-osd=<UUID> makes an OSD in the storage of one that was removed from Ceph, and
+	// new-filesystem=<name>/<number of the removal> creates a filesystem that was removed. The status shows the value. It is a user's.
+	Approve = "detent.dev/approve"
 	// KafkaVersion is the version of Kafka that a pod was made for.
 	KafkaVersion = "strimzi.io/kafka-version"
 	// Revision is a short hash of what a pod was made from.

@@ -11,7 +11,6 @@ import (
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/status"
@@ -55,7 +54,7 @@ var _ = Describe("a lost volume", func() {
 		})
 		approve := func(value string) {
 			sc.editNamed(key.Name, func(o lifecycle.Object) {
-				o.SetAnnotations(map[string]string{facts.AnnotationApprove: value})
+				o.SetAnnotations(map[string]string{labels.Approve: value})
 			})
 		}
 		approve("format-storage=0123456789abcdef/" + pod)

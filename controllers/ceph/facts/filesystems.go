@@ -7,6 +7,7 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/labels"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 )
 
@@ -33,7 +34,7 @@ func createAgain(r *record.Record, name string) string {
 
 // MayCreateAgain reports whether it is approved to create a filesystem that was removed.
 func MayCreateAgain(c *cephv1.Cluster, r *record.Record, name string) bool {
-	return c.Annotations[Approve] == createAgain(r, name)
+	return c.Annotations[labels.Approve] == createAgain(r, name)
 }
 
 // AnewCommand approves to create the filesystem.

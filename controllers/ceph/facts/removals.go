@@ -7,6 +7,7 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/labels"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -57,7 +58,7 @@ func ReuseApproval(r *record.Record, slot string) string { return "new-osd=" + r
 
 // Reuse reports whether another OSD may be made in the storage of one that was removed: the storage was found empty, or that is approved.
 func Reuse(c *cephv1.Cluster, s *observation.Snapshot, slot string) bool {
-	return s.Record.Removed[slot].Empty || c.Annotations[Approve] == ReuseApproval(s.Record, slot)
+	return s.Record.Removed[slot].Empty || c.Annotations[labels.Approve] == ReuseApproval(s.Record, slot)
 }
 
 // ReuseCommand approves to make another OSD in the storage.

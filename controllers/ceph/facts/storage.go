@@ -13,17 +13,13 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
+	"github.com/detent-dev/detent/controllers/labels"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 )
 
-// Approve is the annotation that permits to make the lost data of one monitor again (format-storage=<monitor>/<number of the loss>), an OSD in
-// the storage of one that was removed from Ceph (new-osd=<UUID>), or a filesystem that was removed (new-filesystem=<name>/<number of the
-// removal>). The condition shows the value.
-const Approve = "detent.dev/approve"
-
 // approveCommand sets the annotation.
 func approveCommand(c *cephv1.Cluster, value string) string {
-	return "kubectl annotate clusters.ceph.rook.io " + c.Name + " -n " + c.Namespace + " --overwrite " + Approve + "=" + value
+	return "kubectl annotate clusters.ceph.rook.io " + c.Name + " -n " + c.Namespace + " --overwrite " + labels.Approve + "=" + value
 }
 
 const approveFormat = "format-storage="
@@ -96,7 +92,7 @@ func Remake(c *cephv1.Cluster, s *observation.Snapshot, l *Loss) bool {
 	m, known := observation.Known(s.Cluster)
 	// The maps may show for some seconds a monitor that has ended.
 	recent := known && !s.Cluster.At().Before(l.Since.Add(mapsSettle))
-	return recent && l.Approval != "" && c.Annotations[Approve] == l.Approval && alone(s, &m.Quorum, l.Daemon.Name.ID) == ""
+	return recent && l.Approval != "" && c.Annotations[labels.Approve] == l.Approval && alone(s, &m.Quorum, l.Daemon.Name.ID) == ""
 }
 
 // mapsSettle is how long the maps may show a monitor that has ended.

@@ -15,6 +15,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
+	"github.com/detent-dev/detent/controllers/labels"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	"github.com/detent-dev/detent/transitions"
@@ -85,7 +86,7 @@ func TestRemake(t *testing.T) {
 		"there is no pod": {change: func(_ *cephv1.Cluster, s *observation.Snapshot) { s.Pods = nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := &cephv1.Cluster{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{facts.Approve: "format-storage=mon.a/1"}}}
+			c := &cephv1.Cluster{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{labels.Approve: "format-storage=mon.a/1"}}}
 			of := map[string]string{render.Revision: "1"}
 			s := &observation.Snapshot{
 				Declared: []daemons.Daemon{{Name: mon}}, Record: &record.Record{Daemons: map[string]record.Daemon{

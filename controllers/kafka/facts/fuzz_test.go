@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
@@ -16,7 +17,7 @@ func FuzzAnnotations(f *testing.F) {
 	f.Add("1h", "raise-metadata=")
 	f.Fuzz(func(t *testing.T, soak, approve string) {
 		k := &kafkav1beta2.Kafka{}
-		k.Annotations = map[string]string{AnnotationSoak: soak, AnnotationApprove: approve}
+		k.Annotations = map[string]string{AnnotationSoak: soak, labels.Approve: approve}
 		got := finalize(k, &observation.Snapshot{Options: observation.Options{Finalizing: observation.FinalizeByApproval}})
 		if got.Soak < 0 || got.Soak > 0 && got.SoakProblem != nil {
 			t.Fatalf("%q is a delay of %s with the problem %v", soak, got.Soak, got.SoakProblem)

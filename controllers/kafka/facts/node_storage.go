@@ -5,6 +5,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/nodestorage"
@@ -21,7 +22,7 @@ func NodeStorage(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Ob
 	if ask.RequestID.State != nodestorage.Intact {
 		f.Attempt = ask.Attempt
 	}
-	if approved, ok := strings.CutPrefix(k.Annotations[AnnotationApprove], approveFormat); ok {
+	if approved, ok := strings.CutPrefix(k.Annotations[labels.Approve], approveFormat); ok {
 		f.Approved = approved
 	}
 	for i := range v.Nodes {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/recording"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -18,12 +19,8 @@ import (
 	"github.com/detent-dev/detent/runtime/external"
 )
 
-// Annotations by which a user controls the version change.
+// What a user approves with labels.Approve.
 const (
-	// AnnotationApprove permits one transition of one attempt: raise-metadata=<attempt id>/<level> or
-	// format-storage=<attempt id>/<pod>. The status of the wait shows the value.
-	AnnotationApprove = "detent.dev/approve"
-
 	approveRaise  = "raise-metadata="
 	approveFormat = "format-storage="
 )
@@ -124,7 +121,7 @@ func runs(n *observation.Node) string {
 func finalize(k *kafkav1beta2.Kafka, v *observation.Snapshot) kafkaversion.Finalize {
 	f := kafkaversion.Finalize{ByApproval: v.Options.Finalizing == observation.FinalizeByApproval}
 	f.Soak, f.SoakProblem = SoakTime(k)
-	if approved, ok := strings.CutPrefix(k.Annotations[AnnotationApprove], approveRaise); ok {
+	if approved, ok := strings.CutPrefix(k.Annotations[labels.Approve], approveRaise); ok {
 		f.Approved = approved
 	}
 	return f

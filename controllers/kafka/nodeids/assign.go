@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -166,8 +167,8 @@ func twice(id int32, a, b string) *transitions.Problem {
 
 // assign computes the assignment of one pool and marks its ids as used.
 func (p *Plan) assign(pool *Pool, used map[int32]bool, known []int32) Assignment {
-	next := p.list(pool, pool.Next, "strimzi.io/next-node-ids")
-	remove := p.list(pool, pool.Remove, "strimzi.io/remove-node-ids")
+	next := p.list(pool, pool.Next, labels.NextNodeIDs)
+	remove := p.list(pool, pool.Remove, labels.RemoveNodeIDs)
 	staying, leaving, unproven := split(pool)
 	change := p.replicas(pool, len(staying)) - len(staying)
 	a := Assignment{Pool: pool.Name}

@@ -15,6 +15,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/kafka/restarting"
+	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
@@ -41,7 +42,7 @@ func (s *modelState) kafka() *kafkav1beta2.Kafka {
 		k.Annotations[facts.AnnotationSoak] = s.cluster.Soak.String()
 	}
 	if s.cluster.Approved != "" {
-		k.Annotations[facts.AnnotationApprove] = s.cluster.Approved
+		k.Annotations[labels.Approve] = s.cluster.Approved
 	}
 	if s.cluster.Broken != "" {
 		k.Spec.Kafka.Authorization = &kafkav1beta2.Opaque{}
