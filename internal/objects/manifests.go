@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -67,6 +69,9 @@ func Read(files []string, stdin io.Reader) ([]Manifest, error) {
 
 func contentOf(file string, stdin io.Reader) ([]byte, error) {
 	if file != Stdin {
+		if info, err := os.Stat(file); err == nil && info.IsDir() {
+			return nil, fmt.Errorf("reading resources: %s is a folder: name its files", file)
+		}
 		content, err := os.ReadFile(file)
 		if err != nil {
 			return nil, fmt.Errorf("reading resources: %w", err)
@@ -83,6 +88,7 @@ func contentOf(file string, stdin io.Reader) ([]byte, error) {
 // Parse reads the content of one file. Its errors are those of Read.
 func Parse(file string, content []byte) ([]Manifest, error) {
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content)))
+	lines := lineCount{content: content}
 	var all []Manifest
 	var failures []error
 	for number := 1; ; {
@@ -95,10 +101,11 @@ func Parse(file string, content []byte) ([]Manifest, error) {
 			failures = append(failures, fmt.Errorf("%s: %w", source, err))
 			break
 		}
+		before, placed := lines.before(document)
 		value, err := decode(document)
 		switch {
 		case err != nil:
-			failures = append(failures, fmt.Errorf("%s: %w", source, err))
+			failures = append(failures, fmt.Errorf("%s: %s", source, inFile(err.Error(), before, placed)))
 		case value == nil:
 			continue
 		default:
@@ -109,6 +116,39 @@ func Parse(file string, content []byte) ([]Manifest, error) {
 		number++
 	}
 	return all, errors.Join(failures...)
+}
+
+// lineCount counts the lines of a file before its documents, which are asked for in order.
+type lineCount struct {
+	content []byte
+	lines   int
+}
+
+// before returns the number of lines before a document, and false if it is not found as it is, as in a file with other line ends.
+func (c *lineCount) before(document []byte) (int, bool) {
+	start := bytes.Index(c.content, bytes.TrimSuffix(document, []byte("\n")))
+	if start < 0 {
+		return 0, false
+	}
+	before := c.lines + bytes.Count(c.content[:start], []byte("\n"))
+	end := min(start+len(document), len(c.content))
+	c.lines += bytes.Count(c.content[:end], []byte("\n"))
+	c.content = c.content[end:]
+	return before, true
+}
+
+// line is a line number in the words of the YAML library, which counts from the beginning of the document.
+var line = regexp.MustCompile(`\bline (\d+):`)
+
+// inFile returns a text with the line numbers of the file, or says that they are those of the document.
+func inFile(text string, before int, placed bool) string {
+	return line.ReplaceAllStringFunc(text, func(found string) string {
+		number, err := strconv.Atoi(line.FindStringSubmatch(found)[1])
+		if err != nil || !placed {
+			return strings.TrimSuffix(found, ":") + " of the document:"
+		}
+		return fmt.Sprintf("line %d:", before+number)
+	})
 }
 
 // decode converts one document as JSON does, but keeps whole numbers as integers. It returns nil for an empty document and an

@@ -47,6 +47,16 @@ func TestParse(t *testing.T) {
 			content: "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nkind: Pod\n",
 			wantErr: `f.yaml, document 1: line 4: key "kind" already set in map`,
 		},
+		"a name twice, in a later document": {
+			content: "---\n# first\nkind: Pod\napiVersion: v1\n---\n\nkind: Pod\nkind: Pod\nkind: Pod\n",
+			want:    []string{"f.yaml, document 1: Pod/"},
+			wantErr: `f.yaml, document 2: line 8: key "kind" already set in map; line 9: key "kind" already set in map`,
+		},
+		"a name twice, with line ends of Windows": {
+			content: "kind: Pod\r\napiVersion: v1\r\n---\r\nkind: Pod\r\nkind: Pod\r\n",
+			want:    []string{"f.yaml, document 1: Pod/"},
+			wantErr: `f.yaml, document 2: line 2 of the document: key "kind" already set in map`,
+		},
 		"what comes after a broken document is still read": {
 			content: "[1]\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: b}\n---\nkind: Pod\n---\napiVersion: a/b/c\nkind: Pod\n",
 			want:    []string{"f.yaml, document 2: Pod/b"},
@@ -98,6 +108,14 @@ func TestReadKeepsTheOrderOfFilesAndStandardInput(t *testing.T) {
 	want := []string{"standard input, document 1: Pod/b", file + ", document 1: Pod/a"}
 	if diff := cmp.Diff(want, namesOf(found)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestReadWantsFiles(t *testing.T) {
+	folder := t.TempDir()
+	_, err := objects.Read([]string{folder}, nil)
+	if want := "reading resources: " + folder + " is a folder: name its files"; wordsOf(err) != want {
+		t.Errorf("error %q, want %q", wordsOf(err), want)
 	}
 }
 
