@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,6 +73,8 @@ type reader struct {
 	world       *objects.Manifest
 	seen        map[identity]objects.Source
 	findings    []finding
+	// held are the resources of the input, with their sources.
+	held []string
 }
 
 func (r *reader) fail(m objects.Manifest, field, problem string, args ...any) {
@@ -82,6 +83,7 @@ func (r *reader) fail(m objects.Manifest, field, problem string, args ...any) {
 
 func (r *reader) read(ctx context.Context, m objects.Manifest) {
 	gvk := m.Object.GroupVersionKind()
+	r.held = append(r.held, fmt.Sprintf("%s (%s)", describe(m), m.Source))
 	switch {
 	case gvk.GroupVersion().String() == APIVersion && gvk.Kind == KindWorld:
 		r.readWorld(m)
@@ -92,7 +94,7 @@ func (r *reader) read(ctx context.Context, m objects.Manifest) {
 	case r.scheme.Recognizes(gvk):
 		r.readOther(m)
 	default:
-		r.in.Notes = append(r.in.Notes, fmt.Sprintf("%s is not used: no lifecycle looks at %s", describe(m), gvk.GroupVersion()))
+		r.readUnknown(m)
 	}
 }
 
@@ -145,6 +147,9 @@ func (r *reader) readOurs(ctx context.Context, m objects.Manifest) {
 	}
 	object := m.Object.DeepCopy()
 	r.note(m, foreignStatus(object)...)
+	if !r.checkMetadata(m) {
+		return
+	}
 	sound := true
 	for _, e := range r.schemas.Create(ctx, object) {
 		if strings.HasPrefix(e.Field, "status.") && e.Type == field.ErrorTypeForbidden {
@@ -152,7 +157,7 @@ func (r *reader) readOurs(ctx context.Context, m objects.Manifest) {
 			continue
 		}
 		sound = false
-		r.fail(m, e.Field, "%s", e.ErrorBody())
+		r.fail(m, fieldOf(e), "%s", e.ErrorBody()+quotes(m.Object.Object, e))
 	}
 	if sound {
 		r.schemas.Default(object)
@@ -188,6 +193,9 @@ func foreignStatus(object *unstructured.Unstructured) []string {
 
 // readOther reads a resource of a built-in Kubernetes kind. It accepts fields that this build does not know.
 func (r *reader) readOther(m objects.Manifest) {
+	if !r.checkMetadata(m) {
+		return
+	}
 	object := m.Object.DeepCopy()
 	if name, _, err := unstructured.NestedString(object.Object, "metadata", "name"); err == nil && name == "" {
 		r.fail(m, "metadata.name", "is missing")
@@ -271,24 +279,7 @@ func (r *reader) finish() (Input, error) {
 		return Input{}, &InputError{findings: r.findings}
 	}
 	if !given {
-		return Input{}, errors.New("the input holds no resource with a lifecycle: give " + r.wanted())
+		return Input{}, r.nothing()
 	}
 	return r.in, nil
-}
-
-// wanted describes, for each kind, what a plan needs.
-func (r *reader) wanted() string {
-	var out []string
-	for i := range r.in.kinds {
-		k := &r.in.kinds[i]
-		var with []string
-		for _, p := range k.Parts {
-			if gvks, _, err := r.scheme.ObjectKinds(p.Object); err == nil && p.Access == resource.Declared {
-				with = append(with, "its "+plural(gvks[0].Kind))
-			}
-		}
-		with = append(with, "the other objects that belong to it")
-		out = append(out, "a "+k.Name+", with "+strings.Join(with, " and "))
-	}
-	return strings.Join(out, ", or ")
 }

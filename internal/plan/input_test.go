@@ -51,7 +51,38 @@ func TestReadReportsEveryFinding(t *testing.T) {
 	}
 	cases := map[string]struct{ content, want string }{
 		"nothing with a lifecycle": {
-			pool, "the input holds no resource with a lifecycle: give a Kafka, with its KafkaNodePools and the other objects that belong to it",
+			pool, "the input holds no resource with a lifecycle: give a Kafka, with its KafkaNodePools and the other objects that belong to it; it holds KafkaNodePool nodes (in.yaml, document 1)",
+		},
+		"nothing": {
+			"", "the input holds no resource with a lifecycle: give a Kafka, with its KafkaNodePools and the other objects that belong to it; it is empty",
+		},
+		"nothing but kinds that nothing looks at": {
+			"apiVersion: ceph.rook.io/v1\nkind: CephCluster\nmetadata: {name: store}",
+			"the input holds no resource with a lifecycle: give a Kafka, with its KafkaNodePools and the other objects that belong to it; it holds CephCluster store (in.yaml, document 1)\n" +
+				"CephCluster store is not used: no lifecycle looks at CephCluster of ceph.rook.io/v1, but at Cluster",
+		},
+		"kinds and groups that are misspelt": {
+			documents(replace(cluster, "kind: Kafka", "kind: kafka"), replace(pool, "kind: KafkaNodePool", "kind: KafkaNodePools"), replace(cluster, "kafka.strimzi.io", "kafka.strimz.io")),
+			"in.yaml, document 1 (kafka my-cluster): kind: kafka.strimzi.io has no kind kafka here: write Kafka, or leave the resource out\n" +
+				"in.yaml, document 2 (KafkaNodePools nodes): kind: kafka.strimzi.io has no kind KafkaNodePools here: write KafkaNodePool, or leave the resource out\n" +
+				"in.yaml, document 3 (Kafka my-cluster): apiVersion: a Kafka is of kafka.strimzi.io and not of kafka.strimz.io: write kafka.strimzi.io/v1",
+		},
+		"a number in quotes": {
+			documents(cluster, replace(pool, "replicas: 3", `replicas: "3"`)),
+			`in.yaml, document 2 (KafkaNodePool nodes): spec.replicas: Invalid value: "string": spec.replicas in body must be of type integer: "string". Write it without quotes: 3`,
+		},
+		"a number in a list": {
+			replace(cluster, "name: plain", "name: 1"),
+			`in.yaml, document 1 (Kafka my-cluster): spec.kafka.listeners[0].name: Invalid value: "integer": spec.kafka.listeners[0].name in body must be of type string: "integer". Write it in quotes: "1"`,
+		},
+		"an annotation without quotes": {
+			documents(replace(cluster, "{name: my-cluster}", "{name: my-cluster, annotations: {detent.dev/pause: true}}"), replace(pool, "my-cluster}", "[a]}")),
+			`in.yaml, document 1 (Kafka my-cluster): metadata.annotations[detent.dev/pause]: want text, and YAML reads it as something else. Write it in quotes: "true"` + "\n" +
+				"in.yaml, document 2 (KafkaNodePool nodes): metadata.labels[strimzi.io/cluster]: want text",
+		},
+		"a name that is too long": {
+			replace(cluster, "name: my-cluster", "name: "+strings.Repeat("e", 48)),
+			"in.yaml, document 1 (Kafka " + strings.Repeat("e", 48) + "): Invalid value: metadata.name must start with a letter, hold only lower-case letters, digits and -, and have at most 47 characters: Services are named after it",
 		},
 		"a field that is none": {
 			documents(pool, replace(cluster, "listeners:", "listenrs: [], listeners:")),
@@ -59,7 +90,7 @@ func TestReadReportsEveryFinding(t *testing.T) {
 		},
 		"a field of another type": {
 			replace(cluster, "version: 4.1.1", "version: 4.1"),
-			`in.yaml, document 1 (Kafka my-cluster): spec.kafka.version: Invalid value: "number": spec.kafka.version in body must be of type string: "number"`,
+			`in.yaml, document 1 (Kafka my-cluster): spec.kafka.version: Invalid value: "number": spec.kafka.version in body must be of type string: "number". Write it in quotes: "4.1"`,
 		},
 		"a text of another form": {
 			replace(cluster, "version: 4.1.1", "version: latest"),
@@ -71,7 +102,7 @@ func TestReadReportsEveryFinding(t *testing.T) {
 		},
 		"a status that no program wrote": {
 			cluster + "status: {kafkaVersion: 4.1}",
-			`in.yaml, document 1 (Kafka my-cluster): status.kafkaVersion: Invalid value: "number": status.kafkaVersion in body must be of type string: "number"`,
+			`in.yaml, document 1 (Kafka my-cluster): status.kafkaVersion: Invalid value: "number": status.kafkaVersion in body must be of type string: "number". Write it in quotes: "4.1"`,
 		},
 		"a version of a kind that is not served": {
 			replace(cluster, "strimzi.io/v1", "strimzi.io/v3"),
@@ -184,7 +215,7 @@ func TestReadAccepts(t *testing.T) {
 		},
 		"a kind that nothing looks at": {
 			documents(cluster, "apiVersion: kafka.strimzi.io/v1\nkind: KafkaTopic\nmetadata: {name: t}"),
-			[]string{"*v1beta2.Kafka default/my-cluster"}, []string{"KafkaTopic t is not used: no lifecycle looks at kafka.strimzi.io/v1"},
+			[]string{"*v1beta2.Kafka default/my-cluster"}, []string{"KafkaTopic t is not used: no lifecycle looks at KafkaTopic of kafka.strimzi.io/v1, but at Kafka, KafkaMirrorMaker2, KafkaNodePool"},
 		},
 		"the status of another operator": {
 			cluster + `status: {conditions: [{type: Ready, status: "True", lastTransitionTime: "2026-11-20T08:31:02Z"}], autoRebalance: {state: Idle}, kafkaVersion: 4.0.0}`,
