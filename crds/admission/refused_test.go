@@ -76,6 +76,7 @@ func TestCreateNamesTheInvalidField(t *testing.T) {
 		"volume of no known type":              {goodPool, append(volumes, 1, "type"), "tmpfs", `spec.storage.volumes[1].type: Unsupported value: "tmpfs"`},
 		"persistent volume without a size":     {goodPool, append(volumes, 1, "size"), "", `spec.storage.volumes[1].size: Invalid value: size is required`},
 		"size that is not a quantity":          {goodPool, append(volumes, 1, "size"), "10GB", `spec.storage.volumes[1].size: Invalid value: "10GB": "10GB" is not a size`},
+		"size of nothing":                      {goodPool, append(volumes, 1, "size"), `"0.0Gi"`, `spec.storage.volumes[1].size: Invalid value: "0.0Gi": "0.0Gi" is not a size: write a number above 0`},
 		"no storage":                           {goodPool, at("spec", "storage"), "", `spec.storage: Required value`},
 		"jbod without volumes":                 {goodPool, at("spec", "storage"), "{type: jbod}", `spec.storage.volumes: Invalid value: volumes must be given for type jbod`},
 		"jbod with no volume in the list":      {goodPool, volumes, "[]", `spec.storage.volumes: Invalid value: volumes must be given for type jbod`},

@@ -16,13 +16,13 @@ type KafkaClusterSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,4}[.][0-9]{1,4}[.][0-9]{1,4}(-[0-9A-Za-z][0-9A-Za-z-]*([.][0-9A-Za-z-]+)*)?$')",messageExpression="'\"' + self + '\" is not a version of Kafka: write major.minor.patch, such as 4.1.1, with a build after a dash if there is one'"
 	Version string `json:"version,omitempty"`
 
-	// MetadataVersion to finalize once every node runs version, such as 4.1 or 4.1-IV1.
+	// MetadataVersion to finalize once every node runs version, such as "4.1", in quotes, or 4.1-IV1.
 	// Defaults to the newest that version supports.
 	// With a lower one a downgrade stays possible.
 	// Raising it cannot be undone by changing the field back, unless Kafka can lower it without loss.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,4}[.][0-9]{1,4}([.][0-9]{1,4})?(-IV[0-9]{1,4})?$')",messageExpression="'\"' + self + '\" is not a metadata version: write it as 4.1 or 4.1-IV1'"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]{1,4}[.][0-9]{1,4}([.][0-9]{1,4})?(-IV[0-9]{1,4})?$')",messageExpression="'\"' + self + '\" is not a metadata version: write it as \"4.1\", in quotes, or 4.1-IV1'"
 	MetadataVersion string `json:"metadataVersion,omitempty"`
 
 	// Image of the nodes on version, unless version has an entry in images.

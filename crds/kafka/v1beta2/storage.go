@@ -83,7 +83,7 @@ type Disk struct {
 	// a smaller size is for new nodes.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
-	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+([.][0-9]+)?(m|k|Ki|[MGTPE]i?)?$')",messageExpression="'\"' + self + '\" is not a size: write a number with a unit, such as 100Gi'"
+	// +kubebuilder:validation:XValidation:rule="self.matches('^[0-9]+([.][0-9]+)?(m|k|Ki|[MGTPE]i?)?$') && self.matches('[1-9]')",messageExpression="'\"' + self + '\" is not a size: write a number above 0 with a unit, such as 100Gi'"
 	Size string `json:"size,omitempty"`
 
 	// Class is the StorageClass of a persistent volume. Defaults to the default class of the Kubernetes cluster.
