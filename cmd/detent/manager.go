@@ -60,7 +60,7 @@ func newManagerCommand(all []registration.Kind) *cobra.Command {
 	flags.Float64Var(&o.DeadlineScale, "deadline-scale", 1, "factor for every deadline, for slow clusters")
 	flags.IntVar(&o.Workers, "workers", 4, "maximum number of resources of one kind that are reconciled at once")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", true, "elect one leader among the replicas by a lease")
-	flags.StringVar(&o.LeaderNamespace, "leader-election-namespace", "", "namespace of the lease; default: the pod's own")
+	flags.StringVar(&o.LeaderNamespace, "leader-election-namespace", "", "namespace of the lease; default: the pod's own, and outside of a pod that of the kubeconfig's context")
 	flags.StringVar(&o.LeaseName, "lease-name", operator.DefaultLeaseName, "name of the lease")
 	flags.StringVar(&o.LeaseIdentity, "lease-identity", "", "identity in the lease, which this process takes over at once if it finds it there: the pod's name and UID, so that a restarted container need not wait; default: host name and a random id")
 	flags.DurationVar(&o.LeaseDuration, "lease-duration", operator.DefaultLeaseDuration, "how long the other replicas wait for a leader that does not renew its lease")
@@ -112,7 +112,7 @@ func (f *managerFlags) complete() (operator.Options, error) {
 	if o.Selector, err = selector(f.selector); err != nil {
 		return o, err
 	}
-	if o.Config, err = restConfig(f.kubeconfig); err != nil {
+	if o.Config, o.ContextNamespace, err = restConfig(f.kubeconfig); err != nil {
 		return o, err
 	}
 	o.Config.QPS, o.Config.Burst = f.qps, int(2*f.qps)
@@ -131,20 +131,24 @@ func selector(text string) (apilabels.Selector, error) {
 	return s, nil
 }
 
-// restConfig loads the configuration of the API server by the rules of kubectl.
-func restConfig(kubeconfig string) (*rest.Config, error) {
+// restConfig loads the configuration of the API server by the rules of kubectl, and the namespace of the kubeconfig's context, which
+// the service account of a pod does not have.
+func restConfig(kubeconfig string) (config *rest.Config, namespace string, err error) {
 	if kubeconfig == "" && os.Getenv("KUBECONFIG") == "" {
 		if in, err := rest.InClusterConfig(); err == nil {
-			return in, nil
+			return in, "", nil
 		}
 	}
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = kubeconfig
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("loading a kubeconfig: %w: name one with --kubeconfig or $KUBECONFIG", err)
+	loader := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil)
+	if config, err = loader.ClientConfig(); err == nil {
+		namespace, _, err = loader.Namespace()
 	}
-	return config, nil
+	if err != nil {
+		return nil, "", fmt.Errorf("loading a kubeconfig: %w: name one with --kubeconfig or $KUBECONFIG", err)
+	}
+	return config, namespace, nil
 }
 
 func logger(format string, verbosity int) (logr.Logger, error) {

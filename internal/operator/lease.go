@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 )
 
@@ -30,6 +32,9 @@ const DefaultLeaseName = "detent-manager"
 
 // DefaultLeaseDuration leaves 10 seconds to renew the lease. The timeout of every observation in a reconcile is shorter than that.
 const DefaultLeaseDuration = 15 * time.Second
+
+// clockDifference is how far the clocks of two machines may be apart.
+const clockDifference = time.Minute
 
 // leadership tracks the lease without additional requests: it records when the lease was last renewed.
 type leadership struct {
@@ -65,11 +70,6 @@ func newLease(o Options, config *rest.Config, timeout time.Duration) (lease reso
 		return nil, func() {}, nil
 	}
 	namespace, identity := o.LeaderNamespace, o.LeaseIdentity
-	if namespace == "" {
-		if namespace, err = podNamespace(); err != nil {
-			return nil, nil, err
-		}
-	}
 	if identity == "" {
 		host, err := os.Hostname()
 		if err != nil {
@@ -99,13 +99,46 @@ func newLease(o Options, config *rest.Config, timeout time.Duration) (lease reso
 	return lease, events.Shutdown, nil
 }
 
-func podNamespace() (string, error) {
-	text, err := os.ReadFile(namespaceFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		return "", errors.New("looking for the namespace of the lease: this process does not run in a pod: set --leader-election-namespace, or --leader-elect=false if no other manager runs")
+// placeLease sets the namespace of the lease if it is not set: that of the pod that this process runs in, which file holds, else that
+// of the kubeconfig's context.
+func (o *Options) placeLease(file string) error {
+	if !o.LeaderElection || o.LeaderNamespace != "" {
+		return nil
 	}
-	if err != nil {
-		return "", fmt.Errorf("looking for the namespace of the lease: %w", err)
+	text, err := os.ReadFile(file)
+	switch {
+	case err == nil:
+		o.LeaderNamespace = strings.TrimSpace(string(text))
+	case !errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("looking for the namespace of the lease: %w", err)
+	case o.ContextNamespace == "":
+		return errors.New("looking for the namespace of the lease: this process does not run in a pod: set --leader-election-namespace, or --leader-elect=false if no other manager runs")
+	default:
+		o.LeaderNamespace, o.assumedNamespace = o.ContextNamespace, true
 	}
-	return strings.TrimSpace(string(text)), nil
+	return nil
 }
+
+// otherManager returns an error if a manager holds the lease of this name in another namespace than the one that was assumed: two
+// leases have two leaders. now is compared with the last renewal, so that the lease of a manager that crashed does not count for long.
+func otherManager(leases []coordinationv1.Lease, o Options, now time.Time) error {
+	if !o.assumedNamespace {
+		return nil
+	}
+	name := cmp.Or(o.LeaseName, DefaultLeaseName)
+	for i := range leases {
+		l := &leases[i]
+		if l.Name != name || l.Namespace == o.LeaderNamespace || !held(l) || l.Spec.RenewTime == nil {
+			continue
+		}
+		term := time.Duration(ptr.Deref(l.Spec.LeaseDurationSeconds, 0)) * time.Second
+		if now.Sub(l.Spec.RenewTime.Time) < term+clockDifference {
+			return fmt.Errorf("the manager %s holds the lease %s/%s: two managers must not serve one cluster. Stop it, or set --leader-election-namespace %s to wait for it; "+
+				"if the two divide the clusters, set another --lease-name", *l.Spec.HolderIdentity, l.Namespace, l.Name, l.Namespace)
+		}
+	}
+	return nil
+}
+
+// held reports whether the lease has a holder. A holder that crashed stays there.
+func held(l *coordinationv1.Lease) bool { return ptr.Deref(l.Spec.HolderIdentity, "") != "" }

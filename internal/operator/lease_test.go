@@ -2,11 +2,14 @@ package operator
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 )
 
@@ -52,14 +55,70 @@ func TestNewLease(t *testing.T) {
 	}
 }
 
-func TestNewLeaseOutsideAPod(t *testing.T) {
-	_, _, err := newLease(Options{LeaderElection: true}, &rest.Config{}, time.Second)
-	if err == nil || !strings.Contains(err.Error(), "--leader-election-namespace") {
-		t.Errorf("error %v, want the flag to set", err)
-	}
+func TestNoLeaseWithoutLeaderElection(t *testing.T) {
 	lease, stop, err := newLease(Options{}, nil, 0)
 	if lease != nil || err != nil {
-		t.Errorf("without leader election: lease %v, error %v", lease, err)
+		t.Errorf("lease %v, error %v", lease, err)
 	}
 	stop()
+}
+
+func TestPlaceLease(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "namespace")
+	if err := os.WriteFile(file, []byte("detent-system\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	absent := filepath.Join(t.TempDir(), "namespace")
+	for name, tc := range map[string]struct {
+		options   Options
+		file      string
+		want, err string
+	}{
+		"in a pod":                          {options: Options{LeaderElection: true, ContextNamespace: "team-a"}, file: file, want: "detent-system"},
+		"outside of a pod":                  {options: Options{LeaderElection: true, ContextNamespace: "team-a"}, file: absent, want: "team-a"},
+		"chosen":                            {options: Options{LeaderElection: true, ContextNamespace: "team-a", LeaderNamespace: "ops"}, file: file, want: "ops"},
+		"outside of a pod, with no context": {options: Options{LeaderElection: true}, file: absent, err: "--leader-election-namespace"},
+		"without leader election":           {options: Options{ContextNamespace: "team-a"}, file: absent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := tc.options.placeLease(tc.file)
+			if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
+				t.Errorf("error %v, want %q", err, tc.err)
+			}
+			if diff := cmp.Diff(tc.want, tc.options.LeaderNamespace); diff != "" {
+				t.Errorf("namespace (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A manager whose namespace was assumed has another lease than the managers in the cluster.
+func TestOtherManager(t *testing.T) {
+	now := time.Date(2026, 11, 27, 4, 0, 0, 0, time.UTC)
+	lease := func(namespace, name, holder string, age time.Duration) []coordinationv1.Lease {
+		return []coordinationv1.Lease{{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+			Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: new(int32(15)), RenewTime: &metav1.MicroTime{Time: now.Add(-age)}},
+		}}
+	}
+	assumed := Options{LeaderElection: true, LeaderNamespace: "default", assumedNamespace: true}
+	for name, tc := range map[string]struct {
+		leases  []coordinationv1.Lease
+		options Options
+		want    string
+	}{
+		"one in the cluster runs":          {leases: lease("detent-system", DefaultLeaseName, "m-0", time.Second), options: assumed, want: "--leader-election-namespace detent-system"},
+		"one in the cluster was stopped":   {leases: lease("detent-system", DefaultLeaseName, "", time.Second), options: assumed},
+		"one in the cluster is gone":       {leases: lease("detent-system", DefaultLeaseName, "m-0", time.Hour), options: assumed},
+		"another replica with this lease":  {leases: lease("default", DefaultLeaseName, "m-0", time.Second), options: assumed},
+		"one that divides the clusters":    {leases: lease("detent-system", "fleet-b", "m-0", time.Second), options: assumed},
+		"the namespace was chosen by hand": {leases: lease("detent-system", DefaultLeaseName, "m-0", time.Second), options: Options{LeaderElection: true, LeaderNamespace: "default"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := otherManager(tc.leases, tc.options, now)
+			if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("error %v, want %q", err, tc.want)
+			}
+		})
+	}
 }

@@ -43,10 +43,14 @@ type Options struct {
 	DeadlineScale float64
 	// Workers is the maximum number of concurrent reconciles of each controller.
 	Workers int
-	// LeaderElection elects one leader among the replicas. LeaderNamespace is the namespace of the lease. LeaseName is its
-	// name; default: DefaultLeaseName.
+	// LeaderElection elects one leader among the replicas. LeaderNamespace is the namespace of the lease; default: that of the pod, and
+	// outside of a pod ContextNamespace. LeaseName is its name; default: DefaultLeaseName.
 	LeaderElection             bool
 	LeaderNamespace, LeaseName string
+	// ContextNamespace is the namespace of the kubeconfig's context. Optional.
+	ContextNamespace string
+	// assumedNamespace is true if LeaderNamespace is ContextNamespace because nobody chose one.
+	assumedNamespace bool
 	// LeaseIdentity is the identity of this process in the lease. A process that finds its own identity there is the leader at
 	// once, so no other process may have it at the same time. Default: the name of the host and a random id.
 	LeaseIdentity string
@@ -70,6 +74,9 @@ type Options struct {
 // Run runs the manager until the context ends. It returns an error if the preflight checks fail, the lease is lost or a required
 // component fails.
 func Run(ctx context.Context, o Options) error {
+	if err := o.placeLease(namespaceFile); err != nil {
+		return err
+	}
 	if err := preflight(ctx, &o); err != nil {
 		return err
 	}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/crds"
@@ -132,7 +133,7 @@ func written(kinds []Kind, definition *apiextensionsv1.CustomResourceDefinition)
 	return []string{"status"}
 }
 
-// otherOperator returns an error if another operator of one of the kinds is running. A manager without permission to list the leases of all
+// otherOperator returns an error if another operator of one of the kinds is running, or another manager with another lease. A manager without permission to list the leases of all
 // namespaces checks the namespaces that it watches.
 func otherOperator(ctx context.Context, c client.Client, o Options) error {
 	var leases coordinationv1.LeaseList
@@ -153,7 +154,7 @@ func otherOperator(ctx context.Context, c client.Client, o Options) error {
 	}
 	for i := range leases.Items {
 		l := &leases.Items[i]
-		if o.Adopt || l.Spec.HolderIdentity == nil || *l.Spec.HolderIdentity == "" {
+		if o.Adopt || !held(l) {
 			continue
 		}
 		for _, k := range o.Kinds {
@@ -162,5 +163,5 @@ func otherOperator(ctx context.Context, c client.Client, o Options) error {
 			}
 		}
 	}
-	return nil
+	return otherManager(leases.Items, o, clock.RealClock{}.Now())
 }
