@@ -20,6 +20,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
@@ -114,6 +115,33 @@ func TestKindRunsCommandsInAPod(t *testing.T) {
 			t.Errorf("the key of %s is in %s", entry, p.arguments[i])
 		}
 	}
+}
+
+// TestKindKeepsTheToolsWhileAMonitorReturns changes the pod in which commands are run once the last monitor has reported its version, and not while
+// the upgrade awaits it.
+func TestKindKeepsTheToolsWhileAMonitorReturns(t *testing.T) {
+	r := newRig(t, cluster("ceph:16"))
+	p := &tools{r: r}
+	r.exec = p.exec
+	r.restart()
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+	wants := func() string {
+		d := &appsv1.Deployment{}
+		r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-tools"}, d))
+		return strings.Split(d.Spec.Template.Spec.Containers[0].Image, "@")[0]
+	}
+	last := cephclient.Daemon{Type: cephclient.TypeMon, ID: "c"}
+	r.until("the last monitor", 10*time.Minute, func() bool { return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == last.String() })
+	for r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == last.String() {
+		if got := wants(); got != "ceph:16" {
+			t.Fatalf("commands are run in %s while the upgrade awaits %s", got, last)
+		}
+		r.step()
+	}
+	r.until("the tools", time.Minute, func() bool { return wants() == "ceph:18" })
+	r.until("the upgrade", 10*time.Minute, r.settled("18"))
+	r.clean()
 }
 
 // TestKindPlacesTheToolsAsTheSpecSays changes the placement of the pod in which commands are run. What the spec had before is not kept.

@@ -13,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	"github.com/detent-dev/detent/machines/cephupgrade"
@@ -78,10 +79,30 @@ func (t *scope) tools(ctx context.Context) error {
 	if oldest.Reference == "" {
 		return nil // before the monitors are launched there is nothing to ask
 	}
+	if kept, keeps := t.kept(); keeps {
+		oldest = kept
+	}
 	if err := t.toolsOf(ctx, oldest); !t.apart.goesOn(err) {
 		return err
 	}
 	return nil
+}
+
+// kept returns the image in whose pod commands are run while a monitor has not reported the version that it was launched with: another pod would
+// end the connection to Ceph while the lifecycle waits for that monitor. The next daemon takes as long to start as the connection from the new pod.
+func (t *scope) kept() (record.Daemon, bool) {
+	pod := t.snapshot.ToolsPod
+	c, known := observation.Known(t.snapshot.Cluster)
+	if pod == nil || !observation.Ready(pod) || !known {
+		return record.Daemon{}, false
+	}
+	returns := slices.ContainsFunc(t.snapshot.Record.Of(ceph.TypeMon), func(name ceph.Daemon) bool {
+		reports := slices.IndexFunc(c.Metadata, func(one ceph.Metadata) bool { return one.Daemon == name })
+		return reports >= 0 && !c.Metadata[reports].Version.Same(t.snapshot.Runs(name).Version)
+	})
+	reference := pod.Spec.Containers[0].Image
+	name, version, detected := t.snapshot.Image(reference)
+	return record.Daemon{Image: name, Reference: reference, Version: version}, returns && detected
 }
 
 // toolsOf applies the Deployment with the image of a monitor. Apply keeps what it does not want, such as an entry of a nodeSelector from before:
