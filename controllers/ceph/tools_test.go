@@ -131,7 +131,7 @@ func TestKindKeepsTheToolsWhileAMonitorReturns(t *testing.T) {
 		r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-tools"}, d))
 		return strings.Split(d.Spec.Template.Spec.Containers[0].Image, "@")[0]
 	}
-	last := cephclient.Daemon{Type: cephclient.TypeMon, ID: "c"}
+	last := cephclient.Daemon{Type: cephclient.TypeMon, ID: "a"} // the leader
 	r.until("the last monitor", 10*time.Minute, func() bool { return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == last.String() })
 	for r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == last.String() {
 		if got := wants(); got != "ceph:16" {
