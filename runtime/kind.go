@@ -81,7 +81,7 @@ type Kind[O Object, S, E any] struct {
 	// Project sets the kind's status fields on the object and returns the kind's conditions. It must be pure, and must keep the
 	// values of fields that this snapshot does not contain.
 	Project func(object O, snapshot S, request ProjectRequest) []metav1.Condition
-	// PauseAnnotations pause an object while their value is "true", as PauseAnnotation does. Optional; default: none.
+	// PauseAnnotations pause an object while their value is not "false", as PauseAnnotation does. Optional; default: none.
 	PauseAnnotations []string
 	// Cleanup releases what the process holds for a deleted object, such as connections to an external system.
 	Cleanup func(object types.UID)

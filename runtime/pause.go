@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -13,14 +14,40 @@ import (
 	"github.com/detent-dev/detent/machines"
 )
 
-// PauseAnnotation pauses an object of any kind while its value is "true". A kind may have further annotations of the same effect:
+// PauseAnnotation pauses an object of any kind while its value is not "false". A kind may have further annotations of the same effect:
 // Kind.PauseAnnotations.
 const PauseAnnotation = "detent.dev/pause"
 
 // IsPaused reports whether PauseAnnotation or one of the kind's own annotations pauses the object.
-func IsPaused(object client.Object, own ...string) bool {
-	a := object.GetAnnotations()
-	return a[PauseAnnotation] == "true" || slices.ContainsFunc(own, func(name string) bool { return a[name] == "true" })
+func IsPaused(object client.Object, own ...string) bool { return pausedBy(object, own) != "" }
+
+// pausedBy returns the annotation that pauses the object, or none. A value that is neither true nor false pauses: who wrote it believes that
+// nothing is changed. An annotation that is true comes first.
+func pausedBy(object client.Object, own []string) (name string) {
+	for _, a := range append([]string{PauseAnnotation}, own...) {
+		value, set := object.GetAnnotations()[a]
+		switch on, valid := ParseFlag(value); {
+		case on:
+			return a
+		case set && !valid && name == "":
+			name = a
+		}
+	}
+	return name
+}
+
+// maxValue is how many bytes of the value of an annotation are shown.
+const maxValue = 64
+
+// pauseCondition says which annotation pauses the object.
+func pauseCondition(object client.Object, own []string) (reason, message string) {
+	name := pausedBy(object, own)
+	value := object.GetAnnotations()[name]
+	if _, valid := ParseFlag(value); !valid {
+		return "InvalidAnnotation", fmt.Sprintf("the annotation %s is %q, neither true nor false, and is taken for a pause: lost children are still repaired. Write true to keep the pause, or remove the annotation to resume",
+			name, machines.Cut(value, maxValue))
+	}
+	return "Annotation", "lifecycles are paused; lost children are still repaired. Remove the annotation to resume"
 }
 
 // resumed reports whether the object shows a pause that has ended.
@@ -45,13 +72,14 @@ func (p *reconcileScope[O, S, E]) repairOnly(ctx context.Context) error {
 func (p *reconcileScope[O, S, E]) pause(ctx context.Context) (time.Duration, error) {
 	p.metrics.pause(p.memory, p.kind.Name, p.object)
 	failure := p.repairOnly(ctx)
-	if !resumed(p.object) {
+	reason, message := pauseCondition(p.object, p.kind.PauseAnnotations)
+	if shown := meta.FindStatusCondition(p.in.Status.Conditions, Paused); !resumed(p.object) || shown.Reason != reason || shown.Message != message {
 		next := p.copy()
 		status := next.LifecycleStatus()
-		status.Conditions = append(slices.Clone(status.Conditions), metav1.Condition{
-			Type: Paused, Status: metav1.ConditionTrue, Reason: "Annotation", ObservedGeneration: status.ObservedGeneration,
-			Message:            "lifecycles are paused; lost children are still repaired. Remove the annotation to resume",
-			LastTransitionTime: metav1.NewTime(p.now.Truncate(time.Second)),
+		others := slices.DeleteFunc(slices.Clone(status.Conditions), func(c metav1.Condition) bool { return c.Type == Paused })
+		status.Conditions = append(others, metav1.Condition{
+			Type: Paused, Status: metav1.ConditionTrue, Reason: reason, ObservedGeneration: status.ObservedGeneration,
+			Message: message, LastTransitionTime: metav1.NewTime(p.now.Truncate(time.Second)),
 		})
 		status.Conditions = settle(status.Conditions, p.in.Status.Conditions, status.ObservedGeneration, p.now)
 		return freshnessRequeue, p.write(ctx, next)

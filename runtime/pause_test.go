@@ -235,3 +235,44 @@ func TestResumeKeepsADeadlineThatCanBeStored(t *testing.T) {
 		t.Errorf("deadline (-want +got):\n%s", diff)
 	}
 }
+
+// TestPauseTakesWhatIsNotFalseForAPause checks that a value that is misspelt pauses, and says so, since who wrote it believes that nothing changes.
+func TestPauseTakesWhatIsNotFalseForAPause(t *testing.T) {
+	const plain = "lifecycles are paused; lost children are still repaired. Remove the annotation to resume"
+	for name, c := range map[string]struct{ value, reason, message string }{
+		"true":              {"true", "Annotation", plain},
+		"in capitals":       {"True", "Annotation", plain},
+		"with a space":      {"true ", "Annotation", plain},
+		"false":             {"false", "", ""},
+		"false in capitals": {"FALSE", "", ""},
+		"neither of both": {"yes", "InvalidAnnotation", `the annotation turnstile.detent.dev/pause is "yes", neither true nor false, and is taken for a pause: ` +
+			"lost children are still repaired. Write true to keep the pause, or remove the annotation to resume"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.visit(inState(t, turnstile.AwaitingArm))
+			r.annotate(turnstile.PauseAnnotation, c.value)
+			r.quiet()
+			paused := r.condition("Paused")
+			if paused.Reason != c.reason || paused.Message != c.message {
+				t.Errorf("Paused is %q: %q, want %q: %q", paused.Reason, paused.Message, c.reason, c.message)
+			}
+		})
+	}
+}
+
+// TestPauseShowsACorrectedAnnotation checks that the condition follows the annotation, and that the pause still counts from its beginning.
+func TestPauseShowsACorrectedAnnotation(t *testing.T) {
+	r := newRig(t)
+	r.visit(inState(t, turnstile.AwaitingArm))
+	r.annotate(lifecycle.PauseAnnotation, "yes")
+	r.quiet()
+	began := r.condition("Paused")
+	r.advance(time.Hour)
+	r.annotate(lifecycle.PauseAnnotation, "true")
+	r.quiet()
+	corrected := r.condition("Paused")
+	if began.Reason != "InvalidAnnotation" || corrected.Reason != "Annotation" || !corrected.LastTransitionTime.Equal(&began.LastTransitionTime) {
+		t.Errorf("Paused was %v and is %v", began, corrected)
+	}
+}

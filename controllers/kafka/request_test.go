@@ -79,6 +79,7 @@ func TestRequestedRestartOfAPod(t *testing.T) {
 		want  []int32
 	}{
 		"true":     {value: "true", want: []int32{0}},
+		"True":     {value: "True", want: []int32{0}},
 		"no value": {value: ""},
 		"false":    {value: "false"},
 	}

@@ -53,7 +53,7 @@ const (
 
 // Annotations.
 const (
-	// Pause pauses a cluster while its value is "true".
+	// Pause pauses a cluster while its value is not "false".
 	Pause = "strimzi.io/pause-reconciliation"
 	// Approve permits one step, which the value names together with the one occasion for which it holds. On a Kafka:
 	// raise-metadata=<attempt id>/<level> or format-storage=<attempt id>/<pod>. On a Ceph cluster: format-storage=<monitor>/<number of the
@@ -92,6 +92,14 @@ const (
 	DeletePodAndPVC = "strimzi.io/delete-pod-and-pvc"
 	// ToRestart on a StrimziPodSet are the UIDs of the pods that ran when RollingUpdate was seen on it.
 	ToRestart = "detent.dev/to-restart"
+)
+
+// Kinds of other objects that users annotate.
+const (
+	KindNodePool = "KafkaNodePool"
+	KindCeph     = "Cluster"
+	KindPod      = "Pod"
+	KindSet      = "StrimziPodSet"
 )
 
 // KafkaName is the value of Name for everything that the nodes of a cluster are made of.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
@@ -36,4 +37,17 @@ func TestKindKeepsWarningsOfAnotherProcess(t *testing.T) {
 			t.Fatalf("the warning became\n%s\nwant\n%s", got, want)
 		}
 	}
+}
+
+// TestKindWarnsOfUnknownAnnotations names a misspelt annotation until it is corrected.
+func TestKindWarnsOfUnknownAnnotations(t *testing.T) {
+	r := newRig(t, body(altered))
+	r.until("that all is settled", r.settled)
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) {
+		m.Annotations = map[string]string{"detent.dev/paused": "true"}
+	})
+	want := "the annotation detent.dev/paused of KafkaMirrorMaker2 " + r.get().Name + " is unknown and has no effect. Remove it, or write detent.dev/pause"
+	r.until("the warning", func() bool { return r.warning(labels.UnknownAnnotation) == want })
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Annotations = nil })
+	r.until("that it is gone", func() bool { return r.warning(labels.UnknownAnnotation) == "" })
 }

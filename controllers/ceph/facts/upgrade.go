@@ -14,6 +14,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
+	"github.com/detent-dev/detent/controllers/labels"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/cephupgrade"
@@ -24,9 +25,9 @@ import (
 // Annotations of a Cluster.
 const (
 	// AcceptOutage lists the types of daemons whose outage is accepted.
-	AcceptOutage = "detent.dev/accept-outage"
+	AcceptOutage = labels.AcceptOutage
 	// IgnoreHealth lets a health code pass for one attempt.
-	IgnoreHealth = "detent.dev/ignore-health"
+	IgnoreHealth = labels.IgnoreHealth
 )
 
 // Upgrade returns the facts of the lifecycle upgrade. Until a daemon has served it decides on the spec alone, as before the launch: monitors

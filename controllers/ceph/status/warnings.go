@@ -13,10 +13,13 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
+	"github.com/detent-dev/detent/controllers/labels"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	"github.com/detent-dev/detent/machines/cephupgrade/decision"
+	"github.com/detent-dev/detent/machines/cephupgrade/health"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -65,6 +68,8 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	out = warn(out, ImageSetByHand, byHand(c, s))
 	out = warn(out, DeploymentEdited, edited(s))
 	out = warn(out, OutageEntry, withoutEffect(c, s))
+	out = warn(out, labels.InvalidAnnotation, unbound(c))
+	out = warn(out, labels.UnknownAnnotation, labels.Unknown(labels.KindCeph, c))
 	out = warn(out, OptionIgnored, ignored(c))
 	out = warn(out, DataDirElsewhere, elsewhere(c, s))
 	return append(out, unusual(c, s)...)
@@ -119,6 +124,15 @@ func withoutEffect(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) 
 			entry = strings.ToValidUTF8(entry[:min(len(entry), maxEntry)], "")
 			texts = append(texts, fmt.Sprintf("the entry %q of the annotation %s has no effect: set mon, mgr or mds, whose outage can be accepted", entry, facts.AcceptOutage))
 		}
+	}
+	return texts
+}
+
+// unbound names the entries that let a health code pass, and name no attempt.
+func unbound(c *cephv1.Cluster) (texts []string) {
+	for _, entry := range health.Unbound(c.Annotations[facts.IgnoreHealth]) {
+		texts = append(texts, fmt.Sprintf("the entry %q of the annotation %s has no effect: write CODE=<attempt id>, with the id of the upgrade that the code may pass in: status.lifecycles has it",
+			machines.Cut(entry, maxEntry), facts.IgnoreHealth))
 	}
 	return texts
 }

@@ -17,15 +17,16 @@ import (
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/roll"
+	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/runtime/external"
 	"github.com/detent-dev/detent/transitions"
 )
 
 // AnnotationSkipCheck permits with "true" that a broker is removed although it holds replicas. Its meaning is Strimzi's.
-const AnnotationSkipCheck = "strimzi.io/skip-broker-scaledown-check"
+const AnnotationSkipCheck = labels.SkipCheck
 
 // SkipsCheck reports whether the annotation that skips the check for replicas is set.
-func SkipsCheck(k *kafkav1beta2.Kafka) bool { return k.Annotations[AnnotationSkipCheck] == "true" }
+func SkipsCheck(k *kafkav1beta2.Kafka) bool { return lifecycle.HasFlag(k, AnnotationSkipCheck) }
 
 // ScaleDown returns the facts of the removal of brokers. While it is uncertain which nodes belong to the cluster, no broker leaves. While
 // the spec cannot be applied, the brokers that run stay, and those that were stopped are unregistered. A node that loses the broker role

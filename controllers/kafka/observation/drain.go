@@ -4,17 +4,19 @@ import (
 	"time"
 
 	"github.com/detent-dev/detent/controllers/kafka/connection"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
+	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/runtime/external"
 )
 
 // AnnotationDrain requests with "true" that the replicas of brokers that leave are moved to brokers that stay.
-const AnnotationDrain = "detent.dev/drain"
+const AnnotationDrain = labels.Drain
 
 // Drains reports whether a drain of the brokers that leave is requested.
-func Drains(k *kafkav1beta2.Kafka) bool { return k.Annotations[AnnotationDrain] == "true" }
+func Drains(k *kafkav1beta2.Kafka) bool { return lifecycle.HasFlag(k, AnnotationDrain) }
 
 // LifecycleDrain is the name under which the requests of a drain are sent and answered. It is no lifecycle of a status.
 const LifecycleDrain = LifecycleScaleDown + "/drain"

@@ -10,14 +10,15 @@ import (
 
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // Requested reports whether a user requests the restart of a pod, or of all pods of a StrimziPodSet, by its annotation.
-func Requested(o metav1.Object) bool { return o.GetAnnotations()[labels.RollingUpdate] == "true" }
+func Requested(o metav1.Object) bool { return lifecycle.HasFlag(o, labels.RollingUpdate) }
 
 // ReplacementRequested reports whether a user requests the replacement of a pod and its claims, by its annotation.
 func ReplacementRequested(pod *corev1.Pod) bool {
-	return pod.Annotations[labels.DeletePodAndPVC] == "true"
+	return lifecycle.HasFlag(pod, labels.DeletePodAndPVC)
 }
 
 // Due reports whether a request of a user still applies to the pod: to the pod itself, or to its set. A request applies to pods

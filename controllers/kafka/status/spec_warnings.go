@@ -11,6 +11,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -71,12 +72,13 @@ func specWarnings(declared *render.Input) []metav1.Condition {
 }
 
 // objectWarnings returns what is wrong with annotations and names, one condition per reason, sorted.
-func objectWarnings(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePool) []metav1.Condition {
+func objectWarnings(kafka *kafkav1beta2.Kafka, o *observation.Objects) []metav1.Condition {
 	w := warned{}
 	if _, problem := facts.SoakTime(kafka); problem != nil {
 		w.add(string(problem.Reason), problem.Message+"; the metadata version is not raised until it can be read")
 	}
-	w.names(kafka, pools)
+	w.annotations(kafka, o)
+	w.names(kafka, o.Pools)
 	return w.conditions()
 }
 
@@ -84,6 +86,26 @@ func objectWarnings(kafka *kafkav1beta2.Kafka, pools []*kafkav1beta2.KafkaNodePo
 type warned map[string][]string
 
 func (w warned) add(reason, message string) { w[reason] = append(w[reason], message) }
+
+// annotations adds those of users that have no effect.
+func (w warned) annotations(kafka *kafkav1beta2.Kafka, o *observation.Objects) {
+	invalid, unknown := labels.Invalid(labels.KindKafka, kafka), labels.Unknown(labels.KindKafka, kafka)
+	for _, pool := range o.Pools {
+		unknown = append(unknown, labels.Unknown(labels.KindNodePool, pool)...)
+	}
+	for _, set := range o.PodSets {
+		invalid = append(invalid, labels.Invalid(labels.KindSet, set)...)
+	}
+	for _, pod := range o.Pods {
+		invalid = append(invalid, labels.Invalid(labels.KindPod, pod)...)
+	}
+	for _, text := range invalid {
+		w.add(labels.InvalidAnnotation, text)
+	}
+	for _, text := range unknown {
+		w.add(labels.UnknownAnnotation, text)
+	}
+}
 
 // longestID is the maximum length of what follows the names of cluster and pool in the name of a pod: an id, and two dashes.
 const longestID = len("--2147483647")

@@ -10,7 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/detent-dev/detent/controllers/kafka/facts"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
@@ -61,6 +63,20 @@ func TestSpecWarnings(t *testing.T) {
 			want: map[string]string{facts.ReasonInvalidAnnotation: `the annotation detent.dev/soak is "2 days": want a duration such as 90m or 36h, or whole days such as 7d; ` +
 				"the metadata version is not raised until it can be read"},
 		},
+		"boolean annotations that are neither true nor false": {
+			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
+				k.Name, k.Annotations = "my-cluster", map[string]string{"detent.dev/drain": "yes", "strimzi.io/skip-broker-scaledown-check": "FALSE"}
+			},
+			want: map[string]string{labels.InvalidAnnotation: `the annotation detent.dev/drain of Kafka my-cluster is "yes", neither true nor false, and has no effect: write true, or remove it`},
+		},
+		"annotations that the kind does not have": {
+			change: func(k *kafkav1beta2.Kafka, p *kafkav1beta2.KafkaNodePool) {
+				k.Name, k.Annotations = "my-cluster", map[string]string{"detent.dev/paused": "true", "detent.dev/soak": "7d", "example.com/paused": "true"}
+				p.Annotations = map[string]string{"detent.dev/drain": "true"}
+			},
+			want: map[string]string{labels.UnknownAnnotation: "the annotation detent.dev/paused of Kafka my-cluster is unknown and has no effect. Remove it, or write detent.dev/pause; " +
+				"the annotation detent.dev/drain of KafkaNodePool dual-role is unknown and has no effect. Remove it"},
+		},
 		"an exporter with an expression that cannot be read": {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
 				k.Spec.KafkaExporter = &kafkav1beta2.KafkaExporterSpec{TopicRegex: "orders-("}
@@ -101,7 +117,7 @@ func TestSpecWarnings(t *testing.T) {
 			}
 			got := map[string]string{}
 			declared := &render.Input{Name: k.Name, Spec: k.Spec, Pools: []render.Pool{{Name: p.Name, Spec: p.Spec}}}
-			for _, c := range slices.Concat(specWarnings(declared), objectWarnings(k, []*kafkav1beta2.KafkaNodePool{p})) {
+			for _, c := range slices.Concat(specWarnings(declared), objectWarnings(k, &observation.Objects{Pools: []*kafkav1beta2.KafkaNodePool{p}})) {
 				got[c.Reason] = c.Message
 			}
 			want := tc.want

@@ -32,7 +32,7 @@ func warnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *decision.
 			add(w.Reason, w.Message)
 		}
 	}
-	for _, w := range objectWarnings(k, v.Objects.Pools) {
+	for _, w := range objectWarnings(k, &v.Objects) {
 		add(w.Reason, w.Message)
 	}
 	for _, w := range v.IDs.Warnings {

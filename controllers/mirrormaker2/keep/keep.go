@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/detent-dev/detent/clients/connect"
+	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
 	"github.com/detent-dev/detent/transitions"
@@ -20,7 +21,7 @@ import (
 
 const (
 	// Annotation shows the ids of the requests that the annotations of the user made, with commas between them.
-	Annotation = "detent.dev/offsets-request"
+	Annotation = labels.OffsetsRequest
 	// mostBytes is the size of a ConfigMap's data that is used at most. Kubernetes allows 1 MiB.
 	mostBytes = 1<<20 - 4096
 	// most is how many documents are kept for each connector.

@@ -13,6 +13,7 @@ import (
 	apilabels "k8s.io/apimachinery/pkg/labels"
 
 	"github.com/detent-dev/detent/clients/connect"
+	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/observation"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/request"
@@ -142,6 +143,9 @@ func warnings(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot) []meta
 		if p != nil && !slices.Contains(found[string(p.Reason)], p.Message) {
 			found[string(p.Reason)] = append(found[string(p.Reason)], p.Message)
 		}
+	}
+	for _, text := range labels.Unknown(labels.KindMirrorMaker2, m) {
+		add(transitions.Problemf(labels.UnknownAnnotation, "%s", text))
 	}
 	add(v.Rendered.Problem)
 	add(v.Requests.Problem)

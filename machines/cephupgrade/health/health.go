@@ -98,3 +98,14 @@ func Ignored(annotation, attempt string) (codes []string) {
 	}
 	return codes
 }
+
+// Unbound returns the entries of the annotation that have no effect in any attempt: they have no code or no attempt id.
+func Unbound(annotation string) (entries []string) {
+	for entry := range strings.SplitSeq(annotation, ",") {
+		entry = strings.TrimSpace(entry)
+		if code, id, _ := strings.Cut(entry, "="); entry != "" && (code == "" || id == "") {
+			entries = append(entries, entry)
+		}
+	}
+	return entries
+}

@@ -100,6 +100,25 @@ func TestIgnored(t *testing.T) {
 	}
 }
 
+func TestUnbound(t *testing.T) {
+	cases := map[string]struct {
+		annotation string
+		want       []string
+	}{
+		"none":                {"", nil},
+		"bound":               {"TEST_BOOM=5f2c91, OSD_FULL=5f2c91,", nil},
+		"without an attempt":  {"TEST_BOOM=5f2c91, OSD_DOWN,OSD_FULL=", []string{"OSD_DOWN", "OSD_FULL="}},
+		"an attempt and none": {"=5f2c91", []string{"=5f2c91"}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, health.Unbound(c.annotation)); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
 func TestCodes(t *testing.T) {
 	if diff := cmp.Diff([]string{"OSD_DOWN", "SLOW_OPS"}, health.Codes(warns("OSD_DOWN", "SLOW_OPS"))); diff != "" {
 		t.Error(diff)
