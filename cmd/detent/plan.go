@@ -25,7 +25,7 @@ The input is the resource with its status and all that belongs to it: node pools
 it is absent. A World document sets what the systems behind the API server would answer; by default they are healthy.
 The operator's own code runs on this in a simulated world, on a virtual clock, until everything rests or nothing more happens.
 
-Exit codes: 0 every lifecycle comes to rest, 2 a lifecycle waits for a user or stalls, 1 the input cannot be read.`
+Exit codes: 0 every lifecycle comes to rest and the resource is Ready, 2 something waits for a user or stalls, 1 the input cannot be read.`
 
 func newPlanCommand(all []registration.Kind) *cobra.Command {
 	var files []string

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // Result is the outcome of a plan.
@@ -17,11 +19,11 @@ type Result string
 
 // The results, from best to worst. The result of a plan is that of its worst lifecycle.
 const (
-	// Rests: every lifecycle comes to rest, and everything that the spec declares is in place.
+	// Rests: every lifecycle comes to rest, and everything that the spec declares is in place: the resource is Ready.
 	Rests Result = "rests"
 	// Holds: a lifecycle waits for a user, because a change was refused or because a pause was requested.
 	Holds Result = "holds"
-	// Stalls: a lifecycle waits for something that does not happen.
+	// Stalls: a lifecycle waits for something that does not happen, or all rest and the resource is not Ready.
 	Stalls Result = "stalls"
 )
 
@@ -215,11 +217,20 @@ func (p *Plan) settle() {
 		for _, l := range o.Lifecycles {
 			o.Result = worse(o.Result, l.Result)
 		}
+		if o.Result == Rests && !o.serves() {
+			o.Result = Stalls
+		}
 		o.Planned = o.Planned && o.Result == Holds
 		refused = refused || o.Result == Holds && !o.Planned
 		p.Result = worse(p.Result, o.Result)
 	}
 	p.Planned = p.Result == Holds && !refused
+}
+
+// serves reports whether nothing is known at the end that keeps the object from its service.
+func (o *Object) serves() bool {
+	ready := meta.FindStatusCondition(o.Conditions, lifecycle.Ready)
+	return ready == nil || ready.Status == metav1.ConditionTrue
 }
 
 func worse(a, b Result) Result {

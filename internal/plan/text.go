@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,6 +104,9 @@ func (t *text) object(o *Object) {
 	}
 	for i := range o.Lifecycles {
 		t.outcome(o, &o.Lifecycles[i])
+	}
+	if rest := !slices.ContainsFunc(o.Lifecycles, func(l Lifecycle) bool { return l.Result != Rests }); rest && !o.paused && !o.serves() {
+		t.prose("", "STALLS: every lifecycle rests, and the resource does not become Ready")
 	}
 	t.timeline(o)
 	t.end(o)

@@ -49,6 +49,9 @@ func (f *storeClient) List(ctx context.Context, list client.ObjectList, opts ...
 func (f *storeClient) Create(_ context.Context, object client.Object, opts ...client.CreateOption) error {
 	var o client.CreateOptions
 	o.ApplyOptions(opts)
+	if err := withinLimits(object); err != nil {
+		return err
+	}
 	if len(o.DryRun) > 0 {
 		_, err := f.store.objects.Creatable(f.store.scheme, object)
 		return err

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -234,5 +235,38 @@ func TestStoreDryRunCreatesNothing(t *testing.T) {
 	err := s.Client().Get(context.Background(), types.NamespacedName{Namespace: "ns", Name: "b"}, &corev1.ConfigMap{})
 	if !apierrors.IsNotFound(err) || writes > 0 {
 		t.Errorf("error %v and %d writes, want nothing", err, writes)
+	}
+}
+
+// TestCreateRefusesPodsOverTheirLimits refuses a pod with a request above its limit, as an API server does, also in a dry run.
+func TestCreateRefusesPodsOverTheirLimits(t *testing.T) {
+	list := func(memory string) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}
+	}
+	for name, tc := range map[string]struct {
+		resources corev1.ResourceRequirements
+		want      string
+	}{
+		"without limits":   {corev1.ResourceRequirements{Requests: list("2Gi")}, ""},
+		"within the limit": {corev1.ResourceRequirements{Requests: list("1024Mi"), Limits: list("1Gi")}, ""},
+		"over the limit": {
+			corev1.ResourceRequirements{Requests: list("2Gi"), Limits: list("1Gi")},
+			`Pod "a" is invalid: spec.containers[0].resources.requests: Invalid value: "2Gi": must be less than or equal to memory limit of 1Gi`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pod("a", true)
+			p.Spec.Containers = []corev1.Container{{Name: "kafka", Resources: tc.resources}}
+			c := newStore(t).Client()
+			for _, options := range [][]client.CreateOption{{client.DryRunAll}, nil} {
+				got := ""
+				if err := c.Create(context.Background(), p.DeepCopy(), options...); err != nil {
+					got = err.Error()
+				}
+				if got != tc.want {
+					t.Errorf("error %q, want %q", got, tc.want)
+				}
+			}
+		})
 	}
 }

@@ -72,3 +72,43 @@ func TestProjectShowsWhyMonitorsDoNotStart(t *testing.T) {
 		})
 	}
 }
+
+// TestProjectShowsThatAGatewayWaitsForAnOSD says why a gateway is not launched: its pools would have no place.
+func TestProjectShowsThatAGatewayWaitsForAnOSD(t *testing.T) {
+	gateway, osd := ceph.Daemon{Type: ceph.TypeRGW, ID: "objects.a"}, ceph.Daemon{Type: ceph.TypeOSD, ID: "0"}
+	table, err := versions.Embedded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		osds               []ceph.OSD
+		declared, launched bool
+		want               string
+	}{
+		"the spec declares none": {want: "not serving: rgw.objects.a (it waits for an OSD, and spec.storage declares none)"},
+		"none is up":             {osds: []ceph.OSD{{}}, declared: true, want: "not serving: rgw.objects.a (it waits for an OSD that is up), osd.0"},
+		"one is up":              {osds: []ceph.OSD{{Up: true}}, want: "not serving: rgw.objects.a"},
+		"it was launched":        {launched: true, want: "not serving: rgw.objects.a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := cephupgrade.Cluster{}
+			m.OSDs.OSDs = tc.osds
+			s := &observation.Snapshot{
+				Table: table, Cluster: transitions.Known(m, time.Now()), Declared: []daemons.Daemon{{Name: gateway}},
+				Record: &record.Record{Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:16"}}},
+			}
+			if tc.declared {
+				s.Declared = append(s.Declared, daemons.Daemon{Name: osd, Slot: "set-0"})
+				s.Record.Daemons["osd.0"] = record.Daemon{Reference: "ceph:16"}
+			}
+			if tc.launched {
+				s.Record.Daemons["rgw.objects.a"] = record.Daemon{Reference: "ceph:16"}
+			}
+			s.Declared = append(s.Declared, daemons.Daemon{Name: ceph.Daemon{Type: ceph.TypeMon, ID: "a"}})
+			ready := meta.FindStatusCondition(status.Project(&cephv1.Cluster{}, s, lifecycle.ProjectRequest{}), lifecycle.Ready)
+			if want := tc.want + ", mon.a"; ready.Message != want {
+				t.Errorf("Ready is %q, want %q", ready.Message, want)
+			}
+		})
+	}
+}

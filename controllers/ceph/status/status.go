@@ -238,10 +238,27 @@ func named(s *observation.Snapshot, d daemons.Daemon) string {
 			return name + " (" + untilGone(s, removed) + ")"
 		}
 	}
-	if why := facts.Why(s, d.Name); why != "" {
+	why := facts.Why(s, d.Name)
+	if why == "" {
+		why = withoutOSD(s, d)
+	}
+	if why != "" {
 		name += " (" + why + ")"
 	}
 	return name
+}
+
+// withoutOSD says that a gateway is not launched because no OSD is up; empty if that is not why.
+func withoutOSD(s *observation.Snapshot, d daemons.Daemon) string {
+	m, known := s.Cluster.Get()
+	launched := s.Record != nil && s.Record.Daemons[d.Name.String()].Reference != ""
+	if d.Name.Type != ceph.TypeRGW || launched || !known || slices.ContainsFunc(m.OSDs.OSDs, func(o ceph.OSD) bool { return o.Up }) {
+		return ""
+	}
+	if !slices.ContainsFunc(s.Declared, func(o daemons.Daemon) bool { return o.Name.Type == ceph.TypeOSD }) {
+		return "it waits for an OSD, and spec.storage declares none"
+	}
+	return "it waits for an OSD that is up"
 }
 
 // untilGone says what is left of an OSD that was removed from Ceph, and how that is removed: the pod of a node that is down ends by itself only
