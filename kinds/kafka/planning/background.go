@@ -62,6 +62,7 @@ func (b *background) bring(ctx context.Context) error {
 		}
 	}
 	b.noteStrangers()
+	b.notePools()
 	if len(ran) == 0 {
 		b.world.Kafka.Unreachable = b.declared.Unreachable
 		return nil
