@@ -28,7 +28,8 @@ const (
 	// Image of the manager, as the project's own build names it.
 	Image = "detent:latest"
 
-	healthPort = 8081
+	healthPort  = 8081
+	metricsPort = 8080
 )
 
 // Access is the manager's identity in a namespace, with its rights in all namespaces and those on its lease.
@@ -115,7 +116,7 @@ func Users(kinds []resource.Kind) []client.Object {
 }
 
 // Manager is the manager itself: two replicas that take turns by a lease, under the restricted pod security standard.
-// Its metrics are on loopback; --metrics-bind-address opens them to the pod network.
+// Its metrics are open to the pod network, so that they can be scraped.
 func Manager(namespace, image string) []client.Object {
 	selector := map[string]string{"app.kubernetes.io/name": "detent", "app.kubernetes.io/component": "manager"}
 	probe := func(path string) *corev1.Probe {
@@ -123,9 +124,12 @@ func Manager(namespace, image string) []client.Object {
 	}
 	container := corev1.Container{
 		Name: "manager", Image: image,
-		Args:  []string{"manager", "--log-format=json", "--health-probe-bind-address=:8081", "--lease-identity=$(POD_NAME)_$(POD_UID)"},
-		Env:   []corev1.EnvVar{podField("POD_NAME", "metadata.name"), podField("POD_UID", "metadata.uid")},
-		Ports: []corev1.ContainerPort{{Name: "health", ContainerPort: healthPort, Protocol: corev1.ProtocolTCP}},
+		Args: []string{"manager", "--log-format=json", "--health-probe-bind-address=:8081", "--metrics-bind-address=:8080", "--lease-identity=$(POD_NAME)_$(POD_UID)"},
+		Env:  []corev1.EnvVar{podField("POD_NAME", "metadata.name"), podField("POD_UID", "metadata.uid")},
+		Ports: []corev1.ContainerPort{
+			{Name: "health", ContainerPort: healthPort, Protocol: corev1.ProtocolTCP},
+			{Name: "metrics", ContainerPort: metricsPort, Protocol: corev1.ProtocolTCP},
+		},
 		Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: apiresource.MustParse("50m"), corev1.ResourceMemory: apiresource.MustParse("64Mi")},
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: apiresource.MustParse("512Mi")},
@@ -137,7 +141,7 @@ func Manager(namespace, image string) []client.Object {
 		},
 	}
 	return []client.Object{
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: restricted()}},
+		own(namespace),
 		&appsv1.Deployment{
 			ObjectMeta: metav1.ObjectMeta{Name: Account, Namespace: namespace, Labels: labels()},
 			Spec: appsv1.DeploymentSpec{
@@ -157,6 +161,11 @@ func Manager(namespace, image string) []client.Object {
 			},
 		},
 	}
+}
+
+// own is the namespace that the manager lives in.
+func own(name string) client.Object {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: restricted()}}
 }
 
 // podField is a variable with a field of the pod's metadata.

@@ -1,15 +1,20 @@
 package config_test
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/detent-dev/detent/config"
 	"github.com/detent-dev/detent/internal/registration"
@@ -50,6 +55,50 @@ func TestManifestsAreThoseOfTheCode(t *testing.T) {
 	for _, path := range have {
 		if _, generated := files[path]; !generated {
 			t.Errorf("%s is not generated any more: remove it", path)
+		}
+	}
+}
+
+// kubectl refuses an object in a namespace that does not exist yet. A user may apply any of the files first.
+func TestFilesHoldTheNamespaceOfTheirObjects(t *testing.T) {
+	files, err := config.Files(resources())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, text := range files {
+		for i, document := range bytes.Split(text, []byte("---\n"))[1:] {
+			var o metav1.PartialObjectMetadata
+			if err := yaml.Unmarshal(document, &o); err != nil {
+				t.Fatal(err)
+			}
+			if i == 0 && o.Kind == "Namespace" && o.Name == config.Namespace {
+				break
+			}
+			if o.Namespace == config.Namespace {
+				t.Errorf("%s has the %s %s before its namespace", path, o.Kind, o.Name)
+			}
+		}
+	}
+}
+
+// The arguments name the ports that the container declares.
+func TestManagerListensOnItsPorts(t *testing.T) {
+	for _, o := range config.Manager("x", "y") {
+		d, ok := o.(*appsv1.Deployment)
+		if !ok {
+			continue
+		}
+		c := d.Spec.Template.Spec.Containers[0]
+		for _, port := range c.Ports {
+			listens := func(arg string) bool {
+				return strings.HasSuffix(arg, fmt.Sprintf("-bind-address=:%d", port.ContainerPort))
+			}
+			if !slices.ContainsFunc(c.Args, listens) {
+				t.Errorf("port %s: no argument of %q has %d", port.Name, c.Args, port.ContainerPort)
+			}
+		}
+		if len(c.Ports) != 2 {
+			t.Errorf("%d ports, want health and metrics", len(c.Ports))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"slices"
 
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,12 +31,13 @@ func Files(kinds []resource.Kind) (map[string][]byte, error) {
 		all["rbac-namespaced-"+k.Separate+"/cluster.yaml"] = ClusterKindAccess(k, Namespace)
 	}
 	maps.Copy(all, map[string][]client.Object{
+		// The namespace is in every file with something in it, so that the files may be applied in any order.
 		"manager/manager.yaml": Manager(Namespace, Image),
-		"rbac/manager.yaml":    Access(common, Namespace),
+		"rbac/manager.yaml":    slices.Concat([]client.Object{own(Namespace)}, Access(common, Namespace)),
 		"rbac/users.yaml":      Users(kinds),
 		// In place of rbac/manager.yaml for a manager with --namespaces: the first once, the second with kubectl apply -n for each
 		// namespace that is watched, the third if the manager may have it.
-		"rbac-namespaced/manager.yaml":   NamespacedAccess(common, Namespace),
+		"rbac-namespaced/manager.yaml":   slices.Concat([]client.Object{own(Namespace)}, NamespacedAccess(common, Namespace)),
 		"rbac-namespaced/namespace.yaml": namespaceRole(common, Namespace, ""),
 		"rbac-namespaced/cluster.yaml":   ClusterAccess(common, Namespace),
 	})
