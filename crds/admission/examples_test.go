@@ -25,6 +25,7 @@ const (
 	upstream = "../../test/testdata/upstream/strimzi"
 	mirrors  = upstream + "/mirror-maker"
 	ours     = "../../examples/kafka"
+	ourMM2   = "../../examples/mirrormaker2"
 )
 
 func schemas(t *testing.T) *admission.Schemas {
@@ -63,9 +64,10 @@ func TestCreateAcceptsExamples(t *testing.T) {
 		mirrors + "/v1beta2/kafka-mirror-maker-2-tls.yaml":                       1,
 		ours + "/separate-roles.yaml":                                            3,
 		ours + "/single-node.yaml":                                               2,
+		ourMM2 + "/mirror.yaml":                                                  1,
 	}
 	var found []string
-	for _, folder := range []string{upstream + "/v1", upstream + "/v1beta2", mirrors + "/v1", mirrors + "/v1beta2", ours} {
+	for _, folder := range []string{upstream + "/v1", upstream + "/v1beta2", mirrors + "/v1", mirrors + "/v1beta2", ours, ourMM2} {
 		files, err := filepath.Glob(folder + "/*.yaml")
 		if err != nil {
 			t.Fatal(err)
