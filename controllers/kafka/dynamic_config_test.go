@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -314,5 +315,35 @@ func TestKindShowsARefusedValue(t *testing.T) {
 	r.steps(reconciler, 8, r.started)
 	if got := r.state(observation.LifecycleConfiguration); got != dynamicconfig.Settled {
 		t.Errorf("state %q after the spec went back, want Settled", got)
+	}
+}
+
+// A value that is declared and cannot be read is not taken for one that was removed: Kafka's default would delete data at once.
+func TestKindTakesNoUnreadableValueForARemovedOne(t *testing.T) {
+	for name, tc := range map[string]struct{ name, value, raw, altered string }{
+		"a list":                        {name: "log.retention.hours", value: "8760", raw: "[8760]"},
+		"no value":                      {name: "log.retention.hours", value: "8760", raw: "null"},
+		"of one that Kafka has written": {name: kafkaclient.ConfigMinISR, value: "2", raw: "{}", altered: "2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, reconciler := configurable(t)
+			r.configured(map[string]string{tc.name: tc.value})
+			want := map[string]string{}
+			if tc.altered != "" {
+				want[tc.name] = tc.altered
+				r.kafka.altered = maps.Clone(want)
+			}
+			r.restartAll(reconciler, "6")
+			k := r.cluster()
+			k.Spec.Kafka.Config[tc.name] = apiextensionsv1.JSON{Raw: []byte(tc.raw)}
+			k.Generation++
+			r.must(r.client.Update(t.Context(), k))
+			r.steps(reconciler, 40, func() {
+				r.started()
+				if diff := cmp.Diff(want, r.kafka.altered, cmpopts.EquateEmpty()); diff != "" {
+					t.Fatalf("dynamic values (-want +got):\n%s", diff)
+				}
+			})
+		})
 	}
 }

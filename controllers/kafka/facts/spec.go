@@ -78,7 +78,7 @@ func graceEnd(k *kafkav1beta2.Kafka, v *observation.Snapshot) time.Time {
 // contradiction describes errors that the creation of further objects cannot resolve.
 func contradiction(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
 	return cmp.Or(observation.Foreign(v), v.Identity.Mismatch, v.IDs.Refusal, unguarded(&k.Spec.Kafka), referredTimes(&k.Spec.Kafka), roleless(v), longNames(v), pinnedBelowDisks(k, v),
-		observation.Derived(k, v, "template problem", render.TemplateProblem), observation.Derived(k, v, "heap problem", render.HeapProblem), observation.MisplacedDisks(v), observation.MovedMetadataLogs(v), orphans(v))
+		observation.Derived(k, v, "config problem", render.ConfigProblem), observation.Derived(k, v, "template problem", render.TemplateProblem), observation.Derived(k, v, "heap problem", render.HeapProblem), observation.MisplacedDisks(v), observation.MovedMetadataLogs(v), orphans(v))
 }
 
 // lacking describes the required pools or roles of pools that do not exist.

@@ -102,6 +102,18 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 			},
 			wantSpecError: "no pod is changed, because spec.kafka.config[broker.session.timeout.ms] is ${env:SESSION} and spec.kafka.config[metadata.log.max.snapshot.interval.ms] is ${file:/etc/times:snapshot}, which only Kafka can resolve, and restarts depend on this time: write the number of milliseconds",
 		},
+		"values that Kafka cannot read": {
+			pools: []*kafkav1beta2.KafkaNodePool{broker},
+			change: func(k *kafkav1beta2.Kafka, _ *observation.Snapshot) {
+				k.Spec.Kafka.Config = map[string]apiextensionsv1.JSON{
+					"broker.id":           {Raw: []byte(`[1]`)}, // is left out of every file
+					"compression.type":    {Raw: []byte(`"zstd"`)},
+					"log.cleanup.policy":  {Raw: []byte(`["compact", "delete"]`)},
+					"log.retention.hours": {Raw: []byte(`null`)},
+				}
+			},
+			wantSpecError: "no pod and no value is changed, because Kafka cannot read spec.kafka.config[log.cleanup.policy] (want a string, a number or a boolean, saw a list) and spec.kafka.config[log.retention.hours] (want a string, a number or a boolean, saw null): write a string, a number or a boolean, such as \"compact,delete\" for two values",
+		},
 		"a template cannot be decoded": {
 			pools: []*kafkav1beta2.KafkaNodePool{broker},
 			change: func(k *kafkav1beta2.Kafka, _ *observation.Snapshot) {

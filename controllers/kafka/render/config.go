@@ -50,7 +50,7 @@ func newConfig(in *Input) config {
 // UserProperties returns the user's properties that are neither reserved nor secret.
 func UserProperties(in *Input) map[string]string {
 	user := map[string]string{}
-	properties, _ := in.Spec.Kafka.Properties() // unreadable values are left out, and a warning names them
+	properties, _ := in.Spec.Kafka.Properties() // ConfigProblem describes unreadable values
 	for name, value := range properties {
 		if !Reserved(name) && !Secret(name, value) {
 			user[name] = value

@@ -28,6 +28,20 @@ func (s *KafkaClusterSpec) Properties() (map[string]string, error) {
 	return properties, errors.Join(failures...)
 }
 
+// Unreadable describes each value of config that is not a string, a number or a boolean, by its name; nil if there is none.
+func (s *KafkaClusterSpec) Unreadable() map[string]error {
+	var out map[string]error
+	for name, value := range s.Config {
+		if _, err := scalar(value.Raw); err != nil {
+			if out == nil {
+				out = map[string]error{}
+			}
+			out[name] = err
+		}
+	}
+	return out
+}
+
 // Property returns one value of config as Properties does. It returns false if the property is absent or is not a scalar.
 func (s *KafkaClusterSpec) Property(name string) (text string, ok bool) {
 	value, found := s.Config[name]
