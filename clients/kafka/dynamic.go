@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
@@ -75,6 +76,26 @@ var units = map[string][]unit{
 	"log.roll.jitter.ms": {{"log.roll.jitter.hours", 3_600_000}},
 }
 
+// OutOfRange returns the names of the properties in another unit than milliseconds whose number Kafka cannot read, sorted: it has 32 bits,
+// and a process that is started with a larger one dies. A running broker would take the same time in milliseconds, which have 64.
+func OutOfRange(properties map[string]string) []string {
+	var out []string
+	for _, others := range units {
+		for _, u := range others {
+			if _, err := u.parse(properties[u.name]); errors.Is(err, strconv.ErrRange) {
+				out = append(out, u.name)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// parse reads a number of units. Kafka ignores spaces around it.
+func (unit) parse(value string) (int64, error) {
+	return strconv.ParseInt(strings.TrimSpace(value), 10, 32)
+}
+
 // Dynamic reports whether Kafka takes a changed value of the configuration without a restart, by this name or in milliseconds.
 func Dynamic(name string) bool {
 	if slices.Contains(dynamic, name) {
@@ -99,8 +120,8 @@ func DynamicValues(properties map[string]string) map[string]string {
 	return values
 }
 
-// valueOf returns the value of a dynamic configuration, in its unit; nil if it is not set. A value that is no number is returned as it
-// is: Kafka says what is wrong with it.
+// valueOf returns the value of a dynamic configuration, in its unit; nil if it is not set. A value that is no number of 32 bits is
+// returned as it is: Kafka says what is wrong with it.
 func valueOf(properties map[string]string, name string) *string {
 	if value, set := properties[name]; set {
 		return &value
@@ -110,7 +131,7 @@ func valueOf(properties map[string]string, name string) *string {
 		if !set {
 			continue
 		}
-		if n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64); err == nil {
+		if n, err := u.parse(value); err == nil {
 			value = strconv.FormatInt(max(n*u.millis, -1), 10) // a negative retention is unlimited
 		}
 		return &value

@@ -23,12 +23,35 @@ func TestDynamicValues(t *testing.T) {
 		"milliseconds before":               {properties: map[string]string{"log.retention.minutes": "1", "log.retention.ms": "5"}, want: map[string]string{"log.retention.ms": "5"}},
 		"for ever":                          {properties: map[string]string{"log.retention.hours": "-1"}, want: map[string]string{"log.retention.ms": "-1"}},
 		"what is no number":                 {properties: map[string]string{"log.retention.hours": "a day"}, want: map[string]string{"log.retention.ms": "a day"}},
+		"the longest time in hours":         {properties: map[string]string{"log.retention.hours": " 2147483647 "}, want: map[string]string{"log.retention.ms": "7730941129200000"}},
+		"more hours than Kafka reads":       {properties: map[string]string{"log.retention.hours": "5124095576031"}, want: map[string]string{"log.retention.ms": "5124095576031"}},
 		"nothing that is dynamic":           {properties: map[string]string{"queued.max.requests": "8"}, want: map[string]string{}},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff(tc.want, kafka.DynamicValues(tc.properties)); diff != "" {
 				t.Errorf("values (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestOutOfRange(t *testing.T) {
+	for name, c := range map[string]struct {
+		properties map[string]string
+		want       []string
+	}{
+		"the highest and the lowest": {properties: map[string]string{"log.retention.hours": "2147483647", "log.roll.hours": "-2147483648"}},
+		"above and below": {
+			properties: map[string]string{"log.retention.minutes": "3000000000", "log.retention.hours": "-2147483649", "log.roll.jitter.hours": "99999999999999999999"},
+			want:       []string{"log.retention.hours", "log.retention.minutes", "log.roll.jitter.hours"},
+		},
+		"milliseconds":      {properties: map[string]string{"log.retention.ms": "3000000000"}},
+		"what is no number": {properties: map[string]string{"log.roll.hours": "a day"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, kafka.OutOfRange(c.properties)); diff != "" {
+				t.Errorf("out of range (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -114,6 +114,13 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 			},
 			wantSpecError: "no pod and no value is changed, because Kafka cannot read spec.kafka.config[log.cleanup.policy] (want a string, a number or a boolean, saw a list) and spec.kafka.config[log.retention.hours] (want a string, a number or a boolean, saw null): write a string, a number or a boolean, such as \"compact,delete\" for two values",
 		},
+		"hours beyond what Kafka reads": {
+			pools: []*kafkav1beta2.KafkaNodePool{broker},
+			change: func(k *kafkav1beta2.Kafka, _ *observation.Snapshot) {
+				k.Spec.Kafka.Config = map[string]apiextensionsv1.JSON{"log.retention.hours": {Raw: []byte(`3000000000`)}, "log.retention.ms": {Raw: []byte(`3000000000`)}}
+			},
+			wantSpecError: "no pod and no value is changed, because spec.kafka.config[log.retention.hours] is 3000000000, and Kafka does not start with a number outside of -2147483648 to 2147483647: write a smaller one, or -1 for no limit of a retention",
+		},
 		"a template cannot be decoded": {
 			pools: []*kafkav1beta2.KafkaNodePool{broker},
 			change: func(k *kafkav1beta2.Kafka, _ *observation.Snapshot) {

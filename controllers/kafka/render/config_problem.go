@@ -3,9 +3,11 @@ package render
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -20,8 +22,22 @@ func ConfigProblem(in *Input) *transitions.Problem {
 		}
 	}
 	if len(wrong) == 0 {
-		return nil
+		return beyondRange(in)
 	}
 	return transitions.Problemf("UnreadableConfig", "no pod and no value is changed, because Kafka cannot read %s: write a string, a number or a boolean, such as \"compact,delete\" for two values",
 		strings.Join(wrong, " and "))
+}
+
+// beyondRange describes hours and minutes that are more than Kafka reads; nil if there are none.
+func beyondRange(in *Input) *transitions.Problem {
+	user := UserProperties(in)
+	var wrong []string
+	for _, name := range kafkaclient.OutOfRange(user) {
+		wrong = append(wrong, fmt.Sprintf("spec.kafka.config[%s] is %s", name, strings.TrimSpace(user[name])))
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return transitions.Problemf("NumberOutOfRange", "no pod and no value is changed, because %s, and Kafka does not start with a number outside of %d to %d: write a smaller one, or -1 for no limit of a retention",
+		strings.Join(wrong, " and "), math.MinInt32, math.MaxInt32)
 }
