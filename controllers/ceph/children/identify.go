@@ -171,21 +171,17 @@ func (t *scope) detected(next *record.Record) {
 	})
 }
 
-// served withdraws the permission to format from monitors and OSDs that serve.
+// served withdraws the permission to format from monitors and OSDs that serve. An OSD is ready once it is a member of the cluster, so that its
+// pod says enough while Ceph is not read: data that is lost after a pause would be made again otherwise. The readiness of a monitor says nothing
+// of the quorum.
 func (t *scope) served(next *record.Record) {
-	m, known := t.snapshot.Cluster.Get()
-	if !known {
-		return
-	}
-	for name, d := range maps.Clone(next.Daemons) {
-		if d.Format != record.FormatAllowed {
-			continue
-		}
-		for _, of := range next.Names() {
-			if of.String() == name && facts.Serves(&m, of) {
-				d.Format = record.FormatDone
-				next.Daemons[name] = d
-			}
+	m, known := observation.Known(t.snapshot.Cluster)
+	for _, name := range next.Names() {
+		d, pod := next.Daemons[name.String()], t.snapshot.Pods[name]
+		active := name.Type == ceph.TypeOSD && pod != nil && observation.Ready(pod)
+		if d.Format == record.FormatAllowed && (active || known && facts.Serves(&m, name)) {
+			d.Format = record.FormatDone
+			next.Daemons[name.String()] = d
 		}
 	}
 }
