@@ -15,7 +15,7 @@ func (c *Cluster) AppendCanonical(dst []byte) []byte {
 	age := func(at int64) int64 { return min(c.Now-at, longest) }
 	for i := range c.Daemons {
 		d := &c.Daemons[i]
-		dst = fmt.Appendf(dst, "%s %s %s %t %d %d %t %t %t %t %d %d;", d.Name, d.Version, d.Pod, d.Running, age(d.Since), d.Newest, d.Spoiled, d.InMemory, d.NoOut, d.Out, d.Rank, max(d.ActiveAt-c.Now, 0))
+		dst = fmt.Appendf(dst, "%s %s %s %s %s %t %d %d %t %t %t %t %d %d;", d.Name, d.Version, d.Pod, d.Reported, d.ReportedPod, d.Running, age(d.Since), d.Newest, d.Spoiled, d.InMemory, d.NoOut, d.Out, d.Rank, max(d.ActiveAt-c.Now, 0))
 	}
 	dst = fmt.Appendf(dst, "%d %d %s %d %v", c.RequireRelease, c.MinMonRelease, c.Active, age(c.ActiveSince), c.Unreachable)
 	if c.statsAt >= 0 { // maps are printed sorted

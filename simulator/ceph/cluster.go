@@ -102,6 +102,10 @@ type Daemon struct {
 	Version versions.Version
 	// Pod that it runs in, or ran in last.
 	Pod string
+	// Reported and ReportedPod are the version and the pod of the process of a monitor that last left the quorum: what Ceph shows until another one
+	// joins.
+	Reported    versions.Version
+	ReportedPod string
 	// Filesystem of a metadata server.
 	Filesystem string
 	// Running means that the process runs; Since is when it started or ended.
@@ -224,11 +228,13 @@ func (c *Cluster) Start(name client.Daemon, version versions.Version, pod string
 	}
 	if name.Type == client.TypeMon || name.Type == client.TypeOSD {
 		if words := c.refusedBy(d, version); words != "" {
+			c.leaves(d)
 			d.Running, d.Since, d.Pod = false, c.Now, pod
 			return &Died{Daemon: name, Words: words}
 		}
 		d.Newest = max(d.Newest, version.Major)
 	}
+	c.leaves(d)
 	d.Version, d.Pod, d.Running, d.Since, d.Rank, d.Out = version, pod, true, c.Now, -1, false
 	d.Laggy = false
 	c.progress()
@@ -264,8 +270,16 @@ func (c *Cluster) Stop(name client.Daemon) {
 	if d == nil || !d.Running {
 		return
 	}
+	c.leaves(d)
 	d.Running, d.Since = false, c.Now
 	c.progress()
+}
+
+// leaves keeps what a monitor that was in the quorum has reported there.
+func (c *Cluster) leaves(d *Daemon) {
+	if d.Name.Type == client.TypeMon && c.joined(d) {
+		d.Reported, d.ReportedPod = d.Version, d.Pod
+	}
 }
 
 // Kill ends the process of a daemon that does not say goodbye: a metadata server keeps its rank, and is laggy, until another one takes over.

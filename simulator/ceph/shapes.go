@@ -236,15 +236,19 @@ func (c *Cluster) mgrDump() any {
 	return object{"epoch": 4, "active_name": c.Active, "available": c.Active != "" && c.Now >= c.ActiveSince, "standbys": standbys}
 }
 
-// metadata returns what daemons of the type reported when they started. A daemon that is down stays in it.
+// metadata returns what daemons of the type reported when they started, and monitors when they joined the quorum. A daemon that is down stays in it.
 func metadata(t client.Type) func(*Cluster) any {
 	return func(c *Cluster) any {
 		out := []object{}
 		c.of(t, func(d *Daemon) {
-			if d.Version.IsZero() || (t == client.TypeMgr || t == client.TypeMDS) && !d.Running {
+			version, pod := d.Version, d.Pod
+			if t == client.TypeMon && !c.joined(d) {
+				version, pod = d.Reported, d.ReportedPod
+			}
+			if version.IsZero() || (t == client.TypeMgr || t == client.TypeMDS) && !d.Running {
 				return
 			}
-			o := object{"name": d.Name.ID, "ceph_release": names[d.Version.Major], "ceph_version": text(d.Version), "ceph_version_short": d.Version.String(), "pod_name": d.Pod}
+			o := object{"name": d.Name.ID, "ceph_release": names[version.Major], "ceph_version": text(version), "ceph_version_short": version.String(), "pod_name": pod}
 			if t == client.TypeOSD {
 				delete(o, "name")
 				o["id"] = number(d)
