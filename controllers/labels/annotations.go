@@ -28,8 +28,7 @@ const (
 	// OffsetsRequest on a KafkaMirrorMaker2 shows the request for offsets that is carried out. It is the operator's.
 	OffsetsRequest = "detent.dev/offsets-request"
 
-	prefix  = "detent.dev/"
-	approve = "detent.dev/approve"
+	prefix = "detent.dev/"
 )
 
 // Reasons of Warnings about annotations.
@@ -42,10 +41,10 @@ const (
 
 // known are the annotations of detent.dev that resources of a kind have.
 var known = map[string][]string{
-	KindKafka:        {lifecycle.PauseAnnotation, ClusterID, Drain, Soak, approve},
+	KindKafka:        {lifecycle.PauseAnnotation, ClusterID, Drain, Soak, Approve},
 	KindNodePool:     nil,
 	KindMirrorMaker2: {lifecycle.PauseAnnotation, OffsetsRequest},
-	KindCeph:         {lifecycle.PauseAnnotation, AcceptOutage, IgnoreHealth, approve},
+	KindCeph:         {lifecycle.PauseAnnotation, AcceptOutage, IgnoreHealth, Approve},
 }
 
 // flags are the boolean annotations of objects of a kind, without those of a pause: an object with an invalid one is paused, and says so.
