@@ -94,8 +94,8 @@ func TestProjectShowsThatAGatewayWaitsForAnOSD(t *testing.T) {
 			m := cephupgrade.Cluster{}
 			m.OSDs.OSDs = tc.osds
 			s := &observation.Snapshot{
-				Table: table, Cluster: transitions.Known(m, time.Now()), Declared: []daemons.Daemon{{Name: gateway}},
-				Record: &record.Record{Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:16"}}},
+				Table: table, Cluster: transitions.Known(m, time.Now()), Health: transitions.Known(ceph.Health{}, time.Now()), Memory: transitions.Known(cephupgrade.Memory{}, time.Now()),
+				Declared: []daemons.Daemon{{Name: gateway}}, Record: &record.Record{Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:16"}}},
 			}
 			if tc.declared {
 				s.Declared = append(s.Declared, daemons.Daemon{Name: osd, Slot: "set-0"})
