@@ -21,6 +21,9 @@ func TestGraphCommand(t *testing.T) {
 		"nothing":                       {code: 1, errs: "there are the machines kafka-version-change, node-roll"},
 		"a theme that there is not":     {args: []string{"node-roll", "--theme", "pink"}, code: 1, errs: `--theme "pink"`},
 		"a format that there is not":    {args: []string{"node-roll", "-o", "png"}, code: 1, errs: `there is no format "png"`},
+		"a machine by its lifecycle":    {locale: "C.UTF-8", args: []string{"roll"}, out: "node-roll"},
+		"a file without namespaces":     {locale: "C.UTF-8", args: []string{"kafka/my-cluster", "-f", situations + "in-progress.yaml", "-n", "default", "--lifecycle", "version"}, out: "▶ AwaitingInSync"},
+		"another namespace":             {args: []string{"kafka/my-cluster", "-f", situations + "in-progress.yaml", "-n", "prod"}, code: 1, errs: "kafka/my-cluster -n prod is not in the input"},
 		"a lifecycle that there is not": {args: []string{"-f", situations + "in-progress.yaml", "--lifecycle", "ca"}, code: 1, errs: "it has roll, version"},
 	}
 	for name, tc := range cases {

@@ -18,6 +18,8 @@ import (
 type Machine struct {
 	// Graph of the machine.
 	Graph machines.Graph
+	// Lifecycle is the name that the status of an object has for its state on the machine. Optional.
+	Lifecycle string
 	// Replay repeats the decisions of a journal.
 	Replay journal.Machine
 	// Verify verifies the machine over its domains. It takes seconds.
@@ -43,15 +45,27 @@ func Of[F, D, E any](definition machines.Definition[F, D, E], domains func() ([]
 	}, nil
 }
 
+// As returns the machine with the name of its lifecycle.
+func (m Machine) As(lifecycle string) Machine {
+	m.Lifecycle = lifecycle
+	return m
+}
+
 // Domains returns a function for Of that returns the domains.
 func Domains[F, D any](domains ...domain.Domain[F, D]) func() ([]domain.Domain[F, D], error) {
 	return func() ([]domain.Domain[F, D], error) { return domains, nil }
 }
 
-// Find returns the machine with the name, or an error that lists the known names.
+// Find returns the machine with the name, or the one whose lifecycle has it, which is what users see in a status. The error lists the
+// names of the machines.
 func Find(all []Machine, name string) (Machine, error) {
 	for i := range all {
 		if all[i].Graph.Name == name {
+			return all[i], nil
+		}
+	}
+	for i := range all {
+		if name != "" && all[i].Lifecycle == name {
 			return all[i], nil
 		}
 	}

@@ -29,6 +29,11 @@ func TestFind(t *testing.T) {
 			t.Errorf("found %q, %v", g.Graph.Name, err)
 		}
 	}
+	for lifecycle, want := range map[string]string{"version": "kafka-version-change", "scale-down": "kraft-scale-down", "upgrade": "ceph-upgrade", "connector": "connector"} {
+		if g, err := catalogue.Find(machines, lifecycle); err != nil || g.Graph.Name != want {
+			t.Errorf("lifecycle %s: found %q, %v", lifecycle, g.Graph.Name, err)
+		}
+	}
 	_, err := catalogue.Find(machines, "kafka")
 	want := `there is no machine "kafka": there are ` + catalogue.Names(machines)
 	if err == nil || err.Error() != want {

@@ -84,7 +84,7 @@ func TestDraw(t *testing.T) {
 			request: catalogue.Request{Files: []string{file}, Lifecycle: "ca"}, err: `Kafka orders has no lifecycle "ca": it has roll, version`,
 		},
 		"no summary and several lifecycles": {
-			request: catalogue.Request{Files: []string{several}}, err: "Kafka orders has several lifecycles: choose one of roll, version",
+			request: catalogue.Request{Files: []string{several}}, err: "Kafka orders has several lifecycles: choose one with --lifecycle, of roll, version",
 		},
 		"an object without lifecycles": {
 			request: catalogue.Request{What: "kafka/orders", Files: []string{none}}, err: "the status of Kafka orders holds no lifecycles: nothing has driven it yet",
@@ -97,7 +97,7 @@ func TestDraw(t *testing.T) {
 			request: catalogue.Request{What: "kafka/payments", Files: []string{file}}, err: "kafka/payments is not in the input: there are kafka/orders -n prod",
 		},
 		"no object in a file by a machine's name": {
-			request: catalogue.Request{What: "node-roll", Files: []string{file}}, err: `"node-roll" names no object: write TYPE/NAME, such as greeting/hello`,
+			request: catalogue.Request{What: "node-roll", Files: []string{file}}, err: `"node-roll" names no object: write TYPE/NAME, as for kubectl get`,
 		},
 	}
 	for name, tc := range cases {

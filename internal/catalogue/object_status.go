@@ -45,7 +45,7 @@ func (s *objectStatus) lifecycle(name string) (*lifecyclev1.Lifecycle, error) {
 	case len(names) == 0:
 		return nil, fmt.Errorf("the status of %s holds no lifecycles: nothing has driven it yet", s.name)
 	case name == "":
-		return nil, fmt.Errorf("%s has several lifecycles: choose one of %s", s.name, strings.Join(names, ", "))
+		return nil, fmt.Errorf("%s has several lifecycles: choose one with --lifecycle, of %s", s.name, strings.Join(names, ", "))
 	}
 	return nil, fmt.Errorf("%s has no lifecycle %q: it has %s", s.name, name, strings.Join(names, ", "))
 }

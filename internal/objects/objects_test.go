@@ -26,10 +26,10 @@ func TestParseReference(t *testing.T) {
 	}{
 		"kafka/orders":                   {want: objects.Reference{Type: "kafka", Name: "orders"}},
 		"kafkas.kafka.strimzi.io/orders": {want: objects.Reference{Type: "kafkas.kafka.strimzi.io", Name: "orders"}},
-		"orders":                         {err: `"orders" names no object: write TYPE/NAME, such as greeting/hello`},
-		"kafka/":                         {err: `"kafka/" names no object: write TYPE/NAME, such as greeting/hello`},
-		"/orders":                        {err: `"/orders" names no object: write TYPE/NAME, such as greeting/hello`},
-		"a/b/c":                          {err: `"a/b/c" names no object: write TYPE/NAME, such as greeting/hello`},
+		"orders":                         {err: `"orders" names no object: write TYPE/NAME, as for kubectl get`},
+		"kafka/":                         {err: `"kafka/" names no object: write TYPE/NAME, as for kubectl get`},
+		"/orders":                        {err: `"/orders" names no object: write TYPE/NAME, as for kubectl get`},
+		"a/b/c":                          {err: `"a/b/c" names no object: write TYPE/NAME, as for kubectl get`},
 	}
 	for in, tc := range cases {
 		t.Run(in, func(t *testing.T) {
@@ -67,6 +67,8 @@ metadata: {name: orders, namespace: stage}
 status: {lifecycles: [{name: version, state: Settled, enteredAt: "2026-11-20T08:31:02Z"}]}
 `
 
+const bare = "apiVersion: kafka.strimzi.io/v1\nkind: Kafka\nmetadata: {name: orders}\n"
+
 func TestPick(t *testing.T) {
 	ref := func(kind, name string) *objects.Reference { return &objects.Reference{Type: kind, Name: name} }
 	cases := map[string]struct {
@@ -85,6 +87,8 @@ func TestPick(t *testing.T) {
 		"another name":                           {content: saved, meant: ref("kafka", "payments"), err: "kafka/payments is not in the input: there are kafka/orders -n prod, kafkanodepool/orders -n prod, pod/orders-nodes-0 -n prod"},
 		"in two namespaces":                      {content: twice, err: "several objects may be meant: kafka/orders -n prod, kafka/orders -n stage: name one as TYPE/NAME, and its namespace with -n"},
 		"in two namespaces, one of them is said": {content: twice, namespace: "stage", want: "Kafka stage/orders"},
+		"without a namespace, in default":        {content: bare, meant: ref("kafka", "orders"), namespace: "default", want: "Kafka /orders"},
+		"without a namespace, in another":        {content: bare, meant: ref("kafka", "orders"), namespace: "stage", err: "kafka/orders -n stage is not in the input: there are kafka/orders"},
 		"none with lifecycles":                   {content: "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", err: "no object in the input has lifecycles in its status: there are pod/a"},
 		"nothing":                                {content: "", err: "the input holds no object"},
 	}

@@ -1,23 +1,25 @@
 package objects
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // Pick returns the one object that matches: by reference and namespace if they are given, otherwise the one with lifecycles in
-// its status. It returns an error that lists the candidates if none or several match.
+// its status. An object that names no namespace is in the namespace default, as for kubectl. It returns an error that lists the candidates if none or several match.
 func Pick(read []Manifest, meant *Reference, namespace string, definitions []*apiextensionsv1.CustomResourceDefinition) (*unstructured.Unstructured, error) {
 	var found []*unstructured.Unstructured
 	var there []string
 	for _, m := range read {
 		there = append(there, describe(m.Object))
 		switch {
-		case namespace != "" && m.Object.GetNamespace() != namespace:
+		case namespace != "" && cmp.Or(m.Object.GetNamespace(), metav1.NamespaceDefault) != namespace:
 		case meant == nil && !hasLifecycles(m.Object):
 		case meant != nil && !meant.Fits(m.Object, definitions):
 		default:
@@ -38,7 +40,11 @@ func Pick(read []Manifest, meant *Reference, namespace string, definitions []*ap
 	case meant == nil:
 		return nil, fmt.Errorf("no object in the input has lifecycles in its status: there are %s", few(there))
 	}
-	return nil, fmt.Errorf("%s is not in the input: there are %s", meant, few(there))
+	wanted := meant.String()
+	if namespace != "" {
+		wanted += " -n " + namespace
+	}
+	return nil, fmt.Errorf("%s is not in the input: there are %s", wanted, few(there))
 }
 
 func hasLifecycles(object *unstructured.Unstructured) bool {

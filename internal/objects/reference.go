@@ -28,7 +28,7 @@ func IsReference(text string) bool { return strings.Contains(text, "/") }
 func ParseReference(text string) (Reference, error) {
 	kind, name, ok := strings.Cut(text, "/")
 	if !ok || kind == "" || name == "" || strings.Contains(name, "/") {
-		return Reference{}, fmt.Errorf("%q names no object: write TYPE/NAME, such as greeting/hello", text)
+		return Reference{}, fmt.Errorf("%q names no object: write TYPE/NAME, as for kubectl get", text)
 	}
 	return Reference{Type: kind, Name: name}, nil
 }

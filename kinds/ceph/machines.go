@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/detent-dev/detent/clients/ceph/versions"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	"github.com/detent-dev/detent/machines/domain"
@@ -26,5 +27,5 @@ func Machines(table *versions.Table) ([]catalogue.Machine, error) {
 		one, err := cephupgrade.Domain()
 		return []domain.Domain[cephupgrade.Facts, cephupgrade.Data]{one}, err
 	}, func(f *cephupgrade.Facts) { f.Spec.Table = table })
-	return []catalogue.Machine{upgrade}, err
+	return []catalogue.Machine{upgrade.As(observation.LifecycleUpgrade)}, err
 }

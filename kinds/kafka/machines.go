@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/detent-dev/detent/clients/kafka/versions"
+	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/kafkaversion"
@@ -19,5 +20,8 @@ func Machines(table *versions.Table) ([]catalogue.Machine, error) {
 	storage, errStorage := catalogue.Of(nodestorage.Definition(), catalogue.Domains(nodestorage.Domain()), nil)
 	removal, errRemoval := catalogue.Of(kraftscaledown.Definition(), catalogue.Domains(kraftscaledown.Domain(), kraftscaledown.DrainDomain()), nil)
 	configuration, errConfiguration := catalogue.Of(dynamicconfig.Definition(), catalogue.Domains(dynamicconfig.Domain()), nil)
-	return []catalogue.Machine{version, roll, storage, removal, configuration}, errors.Join(errVersion, errRoll, errStorage, errRemoval, errConfiguration)
+	return []catalogue.Machine{
+		version.As(observation.LifecycleVersion), roll.As(observation.LifecycleRoll), storage.As(observation.LifecycleStorage),
+		removal.As(observation.LifecycleScaleDown), configuration.As(observation.LifecycleConfiguration),
+	}, errors.Join(errVersion, errRoll, errStorage, errRemoval, errConfiguration)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/detent-dev/detent/controllers/mirrormaker2/observation"
 	"github.com/detent-dev/detent/internal/catalogue"
 	"github.com/detent-dev/detent/machines/connector"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
@@ -18,5 +19,7 @@ func Machines() ([]catalogue.Machine, error) {
 	offsets, errOffsets := catalogue.Of(connectoroffsets.Definition(), catalogue.Domains(connectoroffsets.Domain()), nil)
 	workers, errWorkers := catalogue.Of(connectworkers.Definition(), catalogue.Domains(connectworkers.Domain()), nil)
 	one, errConnector := catalogue.Of(connector.Definition(), catalogue.Domains(connector.Domain()), nil)
-	return []catalogue.Machine{offsets, workers, one}, errors.Join(errOffsets, errWorkers, errConnector)
+	return []catalogue.Machine{
+		offsets.As(observation.LifecycleOffsets), workers.As(observation.LifecycleWorkers), one.As(observation.LifecycleConnector),
+	}, errors.Join(errOffsets, errWorkers, errConnector)
 }
