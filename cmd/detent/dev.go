@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -34,6 +35,9 @@ func newDevCommand(kinds []registration.Kind) *cobra.Command {
 			signal.Ignore(syscall.SIGPIPE)
 			ctrl.SetLogger(logr.Discard())
 			klog.SetLogger(logr.Discard())
+			if o.Speed == 0 { // an option that is not set is the default
+				return errors.New("--speed 0: time moves forward, so it must be above 0")
+			}
 			var err error
 			if o.Executable, err = os.Executable(); err != nil {
 				return fmt.Errorf("finding this binary, which runs the manager: %w", err)

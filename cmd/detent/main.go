@@ -30,6 +30,8 @@ func newRoot(name string, kinds []registration.Kind) *cobra.Command {
 		Use: "detent", Short: "Lifecycles of Kubernetes resources as explicit state machines",
 		Long: "Detent drives the lifecycles of Kubernetes resources as explicit state machines whose state is kept in the\nresource's status.",
 	}
+	root.Version = built()
+	root.SetVersionTemplate("detent {{.Version}}\n")
 	if name == "kubectl-detent" {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl detent"}
 	}

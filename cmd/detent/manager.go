@@ -8,10 +8,12 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	apilabels "k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
@@ -21,6 +23,9 @@ import (
 	"github.com/detent-dev/detent/internal/registration"
 	"github.com/detent-dev/detent/runtime/journal"
 )
+
+// mostRequests per second is a number that no API server answers.
+const mostRequests = 1_000_000
 
 // managerFlags are the flags of the command detent manager.
 type managerFlags struct {
@@ -95,8 +100,8 @@ func openJournal(name string, out io.Writer, o *operator.Options) (closeIt func(
 
 func (f *managerFlags) complete() (operator.Options, error) {
 	o := f.options
-	if !(o.DeadlineScale > 0) || math.IsInf(o.DeadlineScale, 0) { // neither is NaN
-		return o, fmt.Errorf("--deadline-scale %v: it is a factor above 0, such as 2 for deadlines that are twice as long", o.DeadlineScale)
+	if err := f.check(); err != nil {
+		return o, err
 	}
 	log, err := logger(f.logFormat, f.verbosity)
 	if err != nil {
@@ -117,6 +122,27 @@ func (f *managerFlags) complete() (operator.Options, error) {
 	}
 	o.Config.QPS, o.Config.Burst = f.qps, int(2*f.qps)
 	return o, nil
+}
+
+// check returns an error for a value of a flag that no manager can run with. The API server is not asked.
+func (f *managerFlags) check() error {
+	o, qps := &f.options, float64(f.qps)
+	switch {
+	case !(o.DeadlineScale > 0) || math.IsInf(o.DeadlineScale, 0): // neither is NaN
+		return fmt.Errorf("--deadline-scale %v: it is a factor above 0, such as 2 for deadlines that are twice as long", o.DeadlineScale)
+	case o.Workers < 1:
+		return fmt.Errorf("--workers %d: at least one resource must be reconciled at a time", o.Workers)
+	case !(qps > 0) || qps > mostRequests:
+		return fmt.Errorf("--kube-api-qps %v: it is a number of requests per second above 0, and at most %d", f.qps, mostRequests)
+	case o.LeaseDuration < time.Second:
+		return fmt.Errorf("--lease-duration %v: a lease lasts a second or longer, such as %v", o.LeaseDuration, operator.DefaultLeaseDuration)
+	}
+	for _, namespace := range o.Namespaces {
+		if problems := validation.IsDNS1123Label(namespace); len(problems) > 0 {
+			return fmt.Errorf("--namespaces: %q is no name of a namespace: %s", namespace, strings.Join(problems, "; "))
+		}
+	}
+	return nil
 }
 
 // selector parses a label selector. It returns nil, which selects all resources, for an empty text.

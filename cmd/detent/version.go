@@ -14,16 +14,21 @@ func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the version of this binary", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			revision := "unknown revision"
-			if info, ok := debug.ReadBuildInfo(); ok {
-				for _, s := range info.Settings {
-					if s.Key == "vcs.revision" {
-						revision = s.Value
-					}
-				}
-			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "detent %s (%s)\n", version, revision)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "detent %s\n", built())
 			return err
 		},
 	}
+}
+
+// built is the version of this binary with the revision of its sources.
+func built() string {
+	revision := "unknown revision"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				revision = s.Value
+			}
+		}
+	}
+	return fmt.Sprintf("%s (%s)", version, revision)
 }

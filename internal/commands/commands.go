@@ -47,6 +47,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, out, errs io.W
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(errs)
+	checkTopics(root)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
@@ -60,6 +61,22 @@ func Run(ctx context.Context, root *cobra.Command, args []string, out, errs io.W
 	}
 	fmt.Fprintln(errs, root.Name()+": "+strings.TrimSpace(err.Error()))
 	return code
+}
+
+// checkTopics makes the command help fail if it is asked about a command that does not exist.
+func checkTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() != "help" {
+			continue
+		}
+		c.Args = func(_ *cobra.Command, args []string) error {
+			if _, rest, err := root.Find(args); err != nil || len(rest) > 0 {
+				return fmt.Errorf("there is no command %q: %s --help lists the commands", strings.Join(args, " "), root.CommandPath())
+			}
+			return nil
+		}
+	}
 }
 
 // examples inserts the name of the binary.

@@ -28,7 +28,7 @@ func newExplain(binary string, source Source) *cobra.Command {
 	machines := source(nil)
 	cmd := &cobra.Command{
 		Use: "explain [MACHINE] STATE | MACHINE | TYPE/NAME", Short: "Explain a state of a machine, or the state of an object",
-		Args: cobra.MaximumNArgs(2), Long: explainLong, Example: examples(binary, explainExample),
+		Args: machineAndState, Long: explainLong, Example: examples(binary, explainExample),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var err error
 			if r.Machines, err = machines(); err != nil {
@@ -52,6 +52,13 @@ func newExplain(binary string, source Source) *cobra.Command {
 	}
 	objectFlags(cmd.Flags(), &r)
 	return cmd
+}
+
+func machineAndState(_ *cobra.Command, args []string) error {
+	if len(args) > 2 {
+		return fmt.Errorf("name a machine and one of its states, or an object as TYPE/NAME: got %d arguments", len(args))
+	}
+	return nil
 }
 
 func explainObject(cmd *cobra.Command, r catalogue.Request, args []string) (string, error) {

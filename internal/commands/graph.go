@@ -22,7 +22,7 @@ func newGraph(binary string, source Source) *cobra.Command {
 	machines := source(nil)
 	format, theme := string(catalogue.Text), string(graph.Light)
 	cmd := &cobra.Command{
-		Use: "graph MACHINE | TYPE/NAME", Short: "Draw a machine, or the state of an object on it", Args: cobra.MaximumNArgs(1), Example: examples(binary, graphExample),
+		Use: "graph MACHINE | TYPE/NAME", Short: "Draw a machine, or the state of an object on it", Args: oneDrawing, Example: examples(binary, graphExample),
 		Long: "Draw a machine from the code that runs, or the state of an object on it.\n\nThe object is read from the cluster of the kubeconfig, or from files that were saved from one.",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			r.Format, r.Theme, r.Now = catalogue.Format(format), graph.Theme(theme), clock.RealClock{}.Now()
@@ -56,6 +56,13 @@ func newGraph(binary string, source Source) *cobra.Command {
 	flags.StringVar(&theme, "theme", theme, "of an SVG: light or dark")
 	objectFlags(flags, &r)
 	return cmd
+}
+
+func oneDrawing(_ *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("name one machine, or one object as TYPE/NAME: got %d arguments", len(args))
+	}
+	return nil
 }
 
 // objectFlags adds the flags that name an object.

@@ -27,7 +27,7 @@ func newReplay(binary string, source Source) *cobra.Command {
 	output := "text"
 	var machines func() ([]catalogue.Machine, error)
 	cmd := &cobra.Command{
-		Use: "replay FILE", Short: "List the decisions of a journal that this build would make differently", Args: cobra.ExactArgs(1), Long: replayLong, Example: examples(binary, replayExample),
+		Use: "replay FILE", Short: "List the decisions of a journal that this build would make differently", Args: oneJournal, Long: replayLong, Example: examples(binary, replayExample),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := CheckOutput(output); err != nil {
 				return err
@@ -51,6 +51,13 @@ func newReplay(binary string, source Source) *cobra.Command {
 	cmd.Flags().StringVarP(&output, "output", "o", output, "text or json")
 	machines = source(cmd.Flags())
 	return cmd
+}
+
+func oneJournal(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("name one file with a journal, or - for standard input: got %d arguments", len(args))
+	}
+	return nil
 }
 
 func replayed(file string, machines func() ([]catalogue.Machine, error), in io.Reader) (*journal.Report, error) {

@@ -28,7 +28,7 @@ func newVerify(binary string, source Source) *cobra.Command {
 	output := "text"
 	machines := source(nil)
 	cmd := &cobra.Command{
-		Use: "verify --machines | --machine NAME", Short: "Verify the machines as a whole", Args: cobra.NoArgs, Long: verifyLong, Example: examples(binary, verifyExample),
+		Use: "verify --machines | --machine NAME", Short: "Verify the machines as a whole", Args: onlyFlags, Long: verifyLong, Example: examples(binary, verifyExample),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if all == (name != "") {
 				return errors.New("name what to verify: either --machines for all of them, or --machine NAME")
@@ -60,6 +60,13 @@ func newVerify(binary string, source Source) *cobra.Command {
 	flags.BoolVar(&notes, "notes", false, "show notes too: transitions that are enabled at the same time, and cycles that only the meaning of guards breaks")
 	flags.StringVarP(&output, "output", "o", output, "text or json")
 	return cmd
+}
+
+func onlyFlags(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("%q is no flag: name a machine with --machine %s", args[0], args[0])
+	}
+	return nil
 }
 
 // verified returns the reports of the machines. A name selects one of them; an empty name selects all.

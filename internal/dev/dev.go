@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
+	"os"
 	"slices"
 
 	"k8s.io/client-go/rest"
@@ -49,8 +51,16 @@ func (o Options) withDefaults() (Options, error) {
 	if o.Speed == 0 {
 		o.Speed = 1
 	}
-	if o.Speed < 0 {
-		return o, fmt.Errorf("a speed of %g: time moves forward, so it must be above 0", o.Speed)
+	if !(o.Speed > 0) || math.IsInf(o.Speed, 0) { // neither is NaN
+		return o, fmt.Errorf("a speed of %g: time moves forward, so it must be above 0, and finite", o.Speed)
+	}
+	if o.Port < 0 || o.Port > math.MaxUint16 {
+		return o, fmt.Errorf("port %d of the API server: it is at most %d; 0 is a free one", o.Port, math.MaxUint16)
+	}
+	if o.Keep != "" {
+		if err := os.MkdirAll(o.Keep, 0o700); err != nil {
+			return o, fmt.Errorf("making the directory that keeps the logs: %w", err)
+		}
 	}
 	if o.Width == 0 {
 		o.Width = 80

@@ -2,6 +2,8 @@
 package ceph
 
 import (
+	"fmt"
+	"os/exec"
 	"path/filepath"
 
 	"github.com/spf13/pflag"
@@ -23,7 +25,7 @@ func Registration() registration.Kind {
 
 func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {
 	command := flags.String("ceph-command", "", "path of the ceph command, with which Ceph clusters are asked and changed; default: it is run in a pod of each cluster")
-	simulator := flags.String("ceph-simulator", "", "address (host:port) of simulated clusters, which answer instead of the ceph command; for detent dev")
+	simulator := registration.AddressFlag(flags, "ceph-simulator", "address (host:port) of simulated clusters, which answer instead of the ceph command; for detent dev")
 	_, table := tableFlag(flags)
 	return func() (operator.Kind, error) {
 		known, err := table()
@@ -31,8 +33,17 @@ func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {
 			return operator.Kind{}, err
 		}
 		o := manager.Options{Table: known, Command: *command}
-		if *simulator != "" {
-			o.Connect = demo.Connect(*simulator)
+		if o.Command != "" {
+			if _, err := exec.LookPath(o.Command); err != nil {
+				return operator.Kind{}, fmt.Errorf("--ceph-command: %w: name a program that can be executed, or leave the flag out", err)
+			}
+		}
+		address, err := simulator()
+		if err != nil {
+			return operator.Kind{}, err
+		}
+		if address != "" {
+			o.Connect = demo.Connect(address)
 		}
 		return manager.New(o), nil
 	}

@@ -44,13 +44,16 @@ func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {
 	table := versions.FileFlag(flags, "file with the table of Kafka versions; default: the built-in one")
 	o := manager.Options{}
 	flags.IntVar(&o.MaxActive, "max-active", defaultMaxActive, "maximum number of clusters that roll their nodes at once, such as after an upgrade of the operator; the others wait in a queue")
-	flags.StringVar(&o.Proxy, "kafka-proxy", "", "HTTP proxy (host:port) for connections to brokers, for a manager outside the pod network")
+	proxy := registration.AddressFlag(flags, "kafka-proxy", "HTTP proxy (host:port) for connections to brokers, for a manager outside the pod network")
 	return func() (operator.Kind, error) {
 		if o.MaxActive < 1 {
 			return operator.Kind{}, fmt.Errorf("--max-active %d: at least one cluster must be able to roll; for no limit give more than there are clusters", o.MaxActive)
 		}
 		var err error
 		if o.Finalizing, err = finalize(); err != nil {
+			return operator.Kind{}, err
+		}
+		if o.Proxy, err = proxy(); err != nil {
 			return operator.Kind{}, err
 		}
 		if o.Table, err = table(); err != nil {

@@ -22,13 +22,17 @@ func Registration() registration.Kind {
 
 func managerPart(flags *pflag.FlagSet) func() (operator.Kind, error) {
 	table := versions.FileFlag(flags, "file with the table of Kafka versions, whose images workers run; default: the built-in one")
-	proxy := flags.String("mirrormaker2-proxy", "", "HTTP proxy (host:port) for connections to Connect workers, for a manager outside the pod network")
+	proxy := registration.AddressFlag(flags, "mirrormaker2-proxy", "HTTP proxy (host:port) for connections to Connect workers, for a manager outside the pod network")
 	return func() (operator.Kind, error) {
 		known, err := table()
 		if err != nil {
 			return operator.Kind{}, err
 		}
-		return manager.New(manager.Options{Table: known, Proxy: *proxy}), nil
+		address, err := proxy()
+		if err != nil {
+			return operator.Kind{}, err
+		}
+		return manager.New(manager.Options{Table: known, Proxy: address}), nil
 	}
 }
 
