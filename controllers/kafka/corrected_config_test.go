@@ -14,6 +14,7 @@ import (
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/dynamicconfig"
 	"github.com/detent-dev/detent/machines/noderoll"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -171,6 +172,38 @@ func TestKindWritesNoRefusedValue(t *testing.T) {
 			}
 			if !r.runUntil(reconciler, 120, at) {
 				t.Errorf("no rest after the value was corrected: %+v", r.cluster().Status.Lifecycles)
+			}
+		})
+	}
+}
+
+// While the spec cannot be applied Kafka is asked about no value, so that none reaches a file. Without the other values nothing may be able
+// to answer: a cluster that does not serve gets them, but never a file without a value that is declared and cannot be read.
+func TestKindWritesNoUnjudgedValue(t *testing.T) {
+	const name = "compression.type"
+	all, one := func(string) bool { return true }, func(pod string) bool { return pod == podBroker }
+	for title, tc := range map[string]struct {
+		die   func(pod string) bool
+		value string
+		want  string
+	}{
+		"a process has died":            {die: one, value: `"zst"`, want: "gzip"},
+		"every process has died":        {die: all, value: `"zstd"`, want: "zstd"},
+		"a list, and one has died":      {die: one, value: `["zstd"]`, want: "gzip"},
+		"a list, and every one is dead": {die: all, value: `["zstd"]`, want: "gzip"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			r, reconciler := configurable(t)
+			r.kafka.refuseToAlter = &kafkaclient.Refused{Code: kafkaclient.CodeInvalidRequest, Name: "INVALID_REQUEST", Message: "Invalid value zst for configuration compression.type"}
+			r.die(tc.die)
+			k := r.cluster()
+			k.Spec.Kafka.Config[name] = jsonOf(tc.value)
+			k.Spec.Kafka.Authorization = &kafkav1beta2.Opaque{}
+			k.Generation++
+			r.must(r.client.Update(t.Context(), k))
+			r.steps(reconciler, 20, func() { r.die(tc.die); r.started() })
+			if got := r.mounts(name)[podBroker]; got != tc.want {
+				t.Errorf("the file of the dead node has %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -40,6 +40,9 @@ func NewKind(collector *observation.Collector, objects *children.Reconciler) (Ki
 		Lifecycles: all, Owns: declared.Children(), OwnerOf: declared.OwnerOf,
 		Observe: func(ctx context.Context, k *kafkav1beta2.Kafka, request lifecycle.ObserveRequest) (*observation.Snapshot, error) {
 			v, err := collector.Collect(ctx, k, request)
+			if err == nil {
+				v.SpecError = facts.SpecError(k, &v)
+			}
 			return &v, err
 		},
 		Execute: func(ctx context.Context, t effectRequest) error { return execute(ctx, collector.System, objects, t) },

@@ -59,9 +59,9 @@ func (t *scope) config(ctx context.Context, n *observation.Node) error {
 }
 
 // corrected returns the desired content of the mounted keys whose content differs, if the process of the node has died. What Kafka
-// refuses, or is being asked about, is not written: it may be what a process dies of.
+// refuses, or was not asked about, is not written: it may be what a process dies of.
 func (t *scope) corrected(n *observation.Node, have, want map[string]string, mounted []string) map[string]string {
-	if !n.Pod.Died() || observation.AcceptanceOf(t.kafka, t.snapshot) != observation.Unopposed {
+	if !n.Pod.Died() || !observation.Startable(t.kafka, t.snapshot) {
 		return nil
 	}
 	out := map[string]string{}

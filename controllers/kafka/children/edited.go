@@ -102,7 +102,7 @@ func (t *scope) edited(have *corev1.ConfigMap, want map[string]string, mounted [
 			out = append(out, key)
 		}
 	}
-	if len(out) > 0 && observation.AcceptanceOf(t.kafka, t.snapshot) != observation.Unopposed {
+	if len(out) > 0 && !observation.Startable(t.kafka, t.snapshot) {
 		return nil
 	}
 	return out

@@ -20,7 +20,7 @@ func DynamicConfig(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.
 	declared := observation.Derived(k, v, "dynamic", declaredDynamic)
 	f := dynamicconfig.Facts{
 		Now: v.Now, EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause), Recorded: v.Altered(k),
-		Declared: declared.values, Excluded: declared.references, Problem: specError(k, v),
+		Declared: declared.values, Excluded: declared.references, Problem: SpecError(k, v),
 		Answer: answer(v.Answer(observation.LifecycleConfiguration)), InFlight: inFlight(v.Altering),
 	}
 	if state := ask.RequestID.State; f.Answer.Text == "" && (state == dynamicconfig.Refusing || state == dynamicconfig.AwaitingRetry) {

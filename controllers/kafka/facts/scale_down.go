@@ -63,7 +63,7 @@ func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Obse
 
 // addNodes adds the desired brokers and those that leave.
 func addNodes(k *kafkav1beta2.Kafka, v *observation.Snapshot, f *kraftscaledown.Facts) {
-	invalid, unstartable := specError(k, v) != nil, startError(k, v) != nil
+	invalid, unstartable := SpecError(k, v) != nil, startError(k, v) != nil
 	f.Wanted = make([]int32, 0, len(v.Nodes))
 	for i := range v.Nodes {
 		n := &v.Nodes[i]

@@ -31,7 +31,7 @@ func pinnedBelowDisks(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitio
 // with several disks while the metadata version of the cluster is too low for them. The last two do not prevent the metadata version
 // from being raised.
 func startError(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
-	if wrong := cmp.Or(specError(k, v), refusedConfiguration(k, v)); wrong != nil {
+	if wrong := cmp.Or(SpecError(k, v), refusedConfiguration(k, v)); wrong != nil {
 		return wrong
 	}
 	finalized := k.Status.KafkaMetadataVersion

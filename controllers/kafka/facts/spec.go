@@ -17,8 +17,8 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// specError describes why the spec as a whole cannot be applied; nil if it can. Nothing is changed while there is a spec error.
-func specError(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
+// SpecError describes why the spec as a whole cannot be applied; nil if it can. Nothing is changed while there is a spec error.
+func SpecError(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
 	if wrong := contradiction(k, v); wrong != nil {
 		return wrong
 	}

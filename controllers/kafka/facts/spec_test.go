@@ -136,7 +136,7 @@ func TestSpecErrorOfPoolsAppliedAfterTheirKafka(t *testing.T) {
 			if tc.change != nil {
 				tc.change(k, v)
 			}
-			if diff := cmp.Diff([]string{tc.wantSpecError, tc.incomplete}, []string{message(specError(k, v)), message(incomplete(k, v))}); diff != "" {
+			if diff := cmp.Diff([]string{tc.wantSpecError, tc.incomplete}, []string{message(SpecError(k, v)), message(incomplete(k, v))}); diff != "" {
 				t.Errorf("spec error and what is waited for (-want +got):\n%s", diff)
 			}
 		})

@@ -31,7 +31,7 @@ const refusalPause = time.Minute
 // Version returns the facts of the version change.
 func Version(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.ObserveOptions) kafkaversion.Facts {
 	f := kafkaversion.Facts{
-		Situation: Situation(k, v), SpecError: specError(k, v), Incomplete: incomplete(k, v), Finalize: finalize(k, v),
+		Situation: Situation(k, v), SpecError: SpecError(k, v), Incomplete: incomplete(k, v), Finalize: finalize(k, v),
 		Attempt: ask.Attempt, EnteredAt: ask.EnteredAt, Pause: cmp.Or(v.Options.RefusalPause, refusalPause),
 		Answer: answer(v.Answer(observation.LifecycleVersion)), InFlight: inFlight(v.InFlight),
 	}

@@ -144,5 +144,15 @@ func AcceptanceOf(k *kafkav1beta2.Kafka, v *Snapshot) Acceptance {
 	return Unopposed
 }
 
+// Startable reports whether a node may be started with the declared configurations as they are now: none of them cannot be read, and Kafka
+// takes them. While the spec cannot be applied, Kafka is not asked, and its silence shows nothing. A cluster that does not serve cannot
+// answer, and its nodes may need other values to do so.
+func Startable(k *kafkav1beta2.Kafka, v *Snapshot) bool {
+	if Derived(k, v, "config problem", render.ConfigProblem) != nil || v.SpecError != nil && CountReady(v).Serves() {
+		return false
+	}
+	return AcceptanceOf(k, v) == Unopposed
+}
+
 // isPending reports whether an answer is still awaited. A question that failed is answered.
 func isPending[T any](fact transitions.Fact[T]) bool { return fact.Asked() && fact.Gap().Pending }

@@ -117,6 +117,8 @@ type Snapshot struct {
 	drains bool
 	// unanswered is true if the answer of a broker about its dynamic configurations was still awaited when they were last asked for.
 	unanswered bool
+	// SpecError is why the spec cannot be applied, as package facts finds it in the rest of the snapshot; nil if it can.
+	SpecError *transitions.Problem
 	// asksForIDs is true if nodes are to be created on ids that Kafka may know.
 	asksForIDs bool
 	// Rendered are the desired objects. They depend only on the values above.
