@@ -39,12 +39,17 @@ const (
 	UnknownAnnotation = "UnknownAnnotation"
 )
 
-// known are the annotations of detent.dev that resources of a kind have.
-var known = map[string][]string{
-	KindKafka:        {lifecycle.PauseAnnotation, ClusterID, Drain, Soak, Approve},
-	KindNodePool:     nil,
-	KindMirrorMaker2: {lifecycle.PauseAnnotation, OffsetsRequest},
-	KindCeph:         {lifecycle.PauseAnnotation, AcceptOutage, IgnoreHealth, Approve},
+// known returns the annotations of detent.dev that resources of a kind have.
+func known(kind string) (names []string) {
+	for _, a := range Annotations() {
+		if strings.HasPrefix(a.Name, prefix) && slices.Contains(a.Kinds, kind) && !slices.Contains(names, a.Name) {
+			names = append(names, a.Name)
+		}
+	}
+	if kind == KindMirrorMaker2 {
+		names = append(names, OffsetsRequest)
+	}
+	return names
 }
 
 // flags are the boolean annotations of objects of a kind, without those of a pause: an object with an invalid one is paused, and says so.
@@ -60,11 +65,11 @@ const longest = 64
 // Unknown says which annotations of detent.dev have no effect on an object, because its kind does not have them.
 func Unknown(kind string, o metav1.Object) (texts []string) {
 	for _, name := range slices.Sorted(maps.Keys(o.GetAnnotations())) {
-		if !strings.HasPrefix(name, prefix) || slices.Contains(known[kind], name) {
+		if !strings.HasPrefix(name, prefix) || slices.Contains(known(kind), name) {
 			continue
 		}
 		remedy := "Remove it"
-		if near := nearest.Of(name, known[kind]); near != "" {
+		if near := nearest.Of(name, known(kind)); near != "" {
 			remedy += ", or write " + near
 		}
 		texts = append(texts, fmt.Sprintf("the annotation %s of %s %s is unknown and has no effect. %s", machines.Cut(name, longest), kind, o.GetName(), remedy))

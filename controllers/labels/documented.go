@@ -13,39 +13,29 @@ type Annotation struct {
 	Doc string
 }
 
-// Kinds of objects that users annotate, as kubectl names them.
-const (
-	onKafka  = "Kafka"
-	onPool   = "KafkaNodePool"
-	onSet    = "StrimziPodSet"
-	onPod    = "Pod"
-	onMirror = "KafkaMirrorMaker2"
-	onCeph   = "Cluster"
-)
-
 // Annotations returns the annotations that users set, in the order of docs/annotations.md, which is generated from them.
 func Annotations() []Annotation {
 	return []Annotation{
-		{"detent.dev/pause", []string{onKafka, onMirror, onCeph}, "`true`", "stops transitions and actions. Lost children are still repaired. Deadlines are extended by the length of the pause"},
-		{"strimzi.io/pause-reconciliation", []string{onKafka, onMirror}, "`true`", "as `detent.dev/pause`"},
-		{"detent.dev/soak", []string{onKafka}, "a duration such as `36h`, or whole days such as `7d`", "how long the new version runs before the metadata version is raised, which cannot be undone"},
-		{"detent.dev/approve", []string{onKafka}, "`raise-metadata=<attempt id>/<level>`", "raises the metadata version if the manager runs with `--finalize approval`. The status shows the value"},
-		{"detent.dev/approve", []string{onKafka}, "`format-storage=<attempt id>/<pod>`", "formats the storage of a node whose volume was lost, if the other nodes hold all its data. The status shows the value"},
-		{"detent.dev/drain", []string{onKafka}, "`true`", "moves the replicas of brokers that leave to brokers that stay. Removing it cancels the moves ([scale-down](scale-down.md))"},
-		{"strimzi.io/skip-broker-scaledown-check", []string{onKafka}, "`true`", "removes brokers although they hold replicas: the data of which they have the only copy is lost. No effect with `detent.dev/drain`"},
-		{"detent.dev/cluster-id", []string{onKafka}, "a cluster id of Kafka, of 22 characters", "the id that the data of the cluster has. Set it before the first node is created, for volumes that have data. An id that contradicts the recorded one is refused"},
-		{"strimzi.io/next-node-ids", []string{onPool}, "`[0, 5-9]`", "the node ids that new nodes of the pool get first, in this order"},
-		{"strimzi.io/remove-node-ids", []string{onPool}, "`[2, 7-5]`", "the nodes that leave first if `replicas` is lowered, in this order"},
-		{"strimzi.io/manual-rolling-update", []string{onPod, onSet}, "`true`", "restarts the pod, or each pod of the set, once, with the checks of every roll. Removing it cancels what was not done"},
-		{"strimzi.io/delete-pod-and-pvc", []string{onPod}, "`true`", "replaces the pod of a node and its claims by empty ones, once the other nodes hold all its data. Removing it cancels the request until something is deleted"},
-		{"strimzi.io/connector-offsets", []string{onMirror}, "`list`, `alter` or `reset`", "a request for the offsets of connectors, removed when it is done ([offsets](offsets.md))"},
-		{"strimzi.io/mirrormaker-connector", []string{onMirror}, "`<source>-><target>.MirrorSourceConnector`, several with commas, or `*`", "the connectors of the request for offsets, removed with it"},
-		{"strimzi.io/restart-connector", []string{onMirror}, "`<connector>`, or `<connector>:includeTasks,onlyFailed`", "restarts a connector once, with its tasks if `includeTasks` is named, and only what has failed if `onlyFailed` is. Removed when it is done"},
-		{"strimzi.io/restart-connector-task", []string{onMirror}, "`<connector>:<task>`", "restarts one task of a connector once. Removed when it is done"},
-		{"detent.dev/ignore-health", []string{onCeph}, "`CODE=<attempt id>`, several with commas", "lets an upgrade go on although Ceph raises the health code. The attempt id is in the status; no other attempt ignores the code"},
-		{"detent.dev/accept-outage", []string{onCeph}, "`mon`, `mgr` or `mds`, several with commas", "permits an upgrade although no other daemon of the type serves while one is replaced"},
-		{"detent.dev/approve", []string{onCeph}, "`format-storage=<monitor>/<number>`", "makes the lost data of a monitor again, from the other monitors. A condition shows the value"},
-		{"detent.dev/approve", []string{onCeph}, "`new-osd=<UUID>`", "makes an OSD in the storage of one that was removed from Ceph. The Warning `OSDRemoved` shows the value"},
-		{"detent.dev/approve", []string{onCeph}, "`new-filesystem=<name>/<number>`", "creates a filesystem again that was removed from Ceph. A condition shows the value"},
+		{"detent.dev/pause", []string{KindKafka, KindMirrorMaker2, KindCeph}, "`true`", "stops transitions and actions; so does a value that is neither true nor false. Lost children are still repaired. Deadlines are extended by the length of the pause"},
+		{"strimzi.io/pause-reconciliation", []string{KindKafka, KindMirrorMaker2}, "`true`", "as `detent.dev/pause`"},
+		{"detent.dev/soak", []string{KindKafka}, "a duration such as `36h`, or whole days such as `7d`", "how long the new version runs before the metadata version is raised, which cannot be undone"},
+		{"detent.dev/approve", []string{KindKafka}, "`raise-metadata=<attempt id>/<level>`", "raises the metadata version if the manager runs with `--finalize approval`. The status shows the value"},
+		{"detent.dev/approve", []string{KindKafka}, "`format-storage=<attempt id>/<pod>`", "formats the storage of a node whose volume was lost, if the other nodes hold all its data. The status shows the value"},
+		{"detent.dev/drain", []string{KindKafka}, "`true`", "moves the replicas of brokers that leave to brokers that stay. Removing it cancels the moves ([scale-down](scale-down.md))"},
+		{"strimzi.io/skip-broker-scaledown-check", []string{KindKafka}, "`true`", "removes brokers although they hold replicas: the data of which they have the only copy is lost. No effect with `detent.dev/drain`"},
+		{"detent.dev/cluster-id", []string{KindKafka}, "a cluster id of Kafka, of 22 characters", "the id that the data of the cluster has. Set it before the first node is created, for volumes that have data. An id that contradicts the recorded one is refused"},
+		{"strimzi.io/next-node-ids", []string{KindNodePool}, "`[0, 5-9]`", "the node ids that new nodes of the pool get first, in this order"},
+		{"strimzi.io/remove-node-ids", []string{KindNodePool}, "`[2, 7-5]`", "the nodes that leave first if `replicas` is lowered, in this order"},
+		{"strimzi.io/manual-rolling-update", []string{KindPod, KindSet}, "`true`", "restarts the pod, or each pod of the set, once, with the checks of every roll. Removing it cancels what was not done"},
+		{"strimzi.io/delete-pod-and-pvc", []string{KindPod}, "`true`", "replaces the pod of a node and its claims by empty ones, once the other nodes hold all its data. Removing it cancels the request until something is deleted"},
+		{"strimzi.io/connector-offsets", []string{KindMirrorMaker2}, "`list`, `alter` or `reset`", "a request for the offsets of connectors, removed when it is done ([offsets](offsets.md))"},
+		{"strimzi.io/mirrormaker-connector", []string{KindMirrorMaker2}, "`<source>-><target>.MirrorSourceConnector`, several with commas, or `*`", "the connectors of the request for offsets, removed with it"},
+		{"strimzi.io/restart-connector", []string{KindMirrorMaker2}, "`<connector>`, or `<connector>:includeTasks,onlyFailed`", "restarts a connector once, with its tasks if `includeTasks` is named, and only what has failed if `onlyFailed` is. Removed when it is done"},
+		{"strimzi.io/restart-connector-task", []string{KindMirrorMaker2}, "`<connector>:<task>`", "restarts one task of a connector once. Removed when it is done"},
+		{"detent.dev/ignore-health", []string{KindCeph}, "`CODE=<attempt id>`, several with commas", "lets an upgrade go on although Ceph raises the health code. The attempt id is in the status; no other attempt ignores the code"},
+		{"detent.dev/accept-outage", []string{KindCeph}, "`mon`, `mgr` or `mds`, several with commas", "permits an upgrade although no other daemon of the type serves while one is replaced"},
+		{"detent.dev/approve", []string{KindCeph}, "`format-storage=<monitor>/<number>`", "makes the lost data of a monitor again, from the other monitors. A condition shows the value"},
+		{"detent.dev/approve", []string{KindCeph}, "`new-osd=<UUID>`", "makes an OSD in the storage of one that was removed from Ceph. The Warning `OSDRemoved` shows the value"},
+		{"detent.dev/approve", []string{KindCeph}, "`new-filesystem=<name>/<number>`", "creates a filesystem again that was removed from Ceph. A condition shows the value"},
 	}
 }
