@@ -7,10 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -145,5 +147,27 @@ func TestRepairRestoresAnEditedSelector(t *testing.T) {
 	r.must(r.get(s, "my-cluster-broker"))
 	if got := s.Spec.Selector.MatchLabels; len(got) != want {
 		t.Errorf("selector %v, want %d labels", got, want)
+	}
+}
+
+// A name that is taken refuses the record of one of three controllers. The others would start with it among their voters, and be restarted
+// without it later.
+func TestNoNodeStartsBeforeAllControllersAreRecorded(t *testing.T) {
+	r := separate(t)
+	taken := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: r.key.Namespace, Name: record.Name("my-cluster-controller-5")}}
+	r.must(r.client.Create(t.Context(), taken))
+	r.passes(8)
+	if got := len(r.pods()); got != 0 {
+		t.Errorf("%d pods, want none before controller 5 is recorded", got)
+	}
+	var claims corev1.PersistentVolumeClaimList
+	r.must(r.client.List(t.Context(), &claims))
+	if got := len(claims.Items); got != 5 {
+		t.Errorf("%d claims, want 5, of all nodes that are recorded", got)
+	}
+	r.must(r.client.Delete(t.Context(), taken))
+	r.passes(8)
+	if got := len(r.pods()); got != 6 {
+		t.Errorf("%d pods, want 6 once all controllers are recorded", got)
 	}
 }

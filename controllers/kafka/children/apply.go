@@ -78,6 +78,12 @@ func (t *scope) nodes(ctx context.Context, version string) error {
 	if outdated(failure) {
 		return failure
 	}
+	if t.lacksVoters() {
+		if err != nil {
+			err = fmt.Errorf("starting a new cluster, which waits for the records of all its controllers: %w", err)
+		}
+		return errors.Join(err, failure)
+	}
 	failures := []error{err, failure}
 	for _, pool := range t.pools() {
 		err := t.entries(ctx, pool, version, incomplete)
@@ -134,4 +140,13 @@ func (t *scope) mounts(ctx context.Context, n *observation.Node) (complete bool,
 // committed yet.
 func (t *scope) undecided() bool {
 	return t.snapshot.Identity.Mismatch != nil || t.snapshot.IDs.Refusal != nil || t.snapshot.IDs.Changes()
+}
+
+// lacksVoters reports whether no node may be started yet, because a controller of a cluster of which nothing was started has no record. The
+// controllers would start with it among their voters. A node of which nothing exists is no node of a cluster that was started, so that the
+// next configuration would name fewer voters.
+func (t *scope) lacksVoters() bool {
+	return !t.snapshot.Started() && slices.ContainsFunc(t.snapshot.Nodes, func(n observation.Node) bool {
+		return n.Wanted && n.Roles.Controller && !n.Recorded
+	})
 }
