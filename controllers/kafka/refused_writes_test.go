@@ -171,3 +171,39 @@ func TestNoNodeStartsBeforeAllControllersAreRecorded(t *testing.T) {
 		t.Errorf("%d pods, want 6 once all controllers are recorded", got)
 	}
 }
+
+func TestBudgetOfNewNodesWithoutPods(t *testing.T) {
+	for name, refuse := range map[string]func(*rig){
+		"no node may be started": func(r *rig) { r.version = "" },
+		"their records are refused": func(r *rig) {
+			r.deny = func(verb string, o client.Object) error {
+				if _, is := o.(*corev1.ConfigMap); is && verb == "create" {
+					return forbidden("configmaps", o)
+				}
+				return nil
+			}
+		},
+		"their pods are refused": func(r *rig) {
+			r.deny = func(verb string, o client.Object) error {
+				if _, is := o.(*corev1.Pod); is && verb == "create" {
+					return forbidden("pods", o)
+				}
+				return nil
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := separate(t)
+			r.settle()
+			r.registered()
+			refuse(r)
+			r.changePool("broker", func(p *kafkav1beta2.KafkaNodePool) { p.Spec.Replicas = 6 })
+			r.passes(8)
+			b := &policyv1.PodDisruptionBudget{}
+			r.must(r.get(b, labels.KafkaName("my-cluster")))
+			if got := b.Spec.MinAvailable.IntValue(); got != 5 || len(r.pods()) != 6 {
+				t.Errorf("minAvailable %d with %d pods, want 5 with 6", got, len(r.pods()))
+			}
+		})
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/entryhash"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/roll"
 )
 
 // rendered caches rendered clusters, because rendering costs more than the rest of a reconcile at rest. The result depends only on
@@ -65,7 +66,7 @@ func (v *Snapshot) RenderInput(kafka *kafkav1beta2.Kafka) *render.Input {
 		n := &v.Nodes[i]
 		node := render.Node{
 			ID: n.ID, Pool: n.Pool, Pod: n.PodName, Controller: n.Roles.Controller, Broker: n.Roles.Broker,
-			Runs: n.Wanted || n.Entry.Exists || n.Pod.Exists,
+			Runs: n.runs(),
 		}
 		image, version := n.image()
 		if known, err := v.Table.Find(version); !kafka.Spec.Kafka.Declares(version) || err != nil || !listed(known) {
@@ -74,6 +75,14 @@ func (v *Snapshot) RenderInput(kafka *kafkav1beta2.Kafka) *render.Input {
 		in.Nodes = append(in.Nodes, node)
 	}
 	return in
+}
+
+// runs reports whether the node counts for the disruption budget: it has a pod, or had one and is without it, or its pod is being created. A
+// new node counts only then: its ids and its record may exist for long before it is started, and its pod may be refused.
+func (n *Node) runs() bool {
+	ran := n.Recorded && n.Record.Started() && (n.Wanted || n.Entry.Exists)
+	refused := n.Pod.Trouble != nil && n.Pod.Trouble.Reason == roll.PodRefused
+	return n.Pod.Exists || ran || n.Entry.Exists && !refused
 }
 
 // image returns the image with which the node runs or is created again, and its version; empty if it is unknown. It is the one of the entry,

@@ -40,7 +40,7 @@ type Node struct {
 	// Pod is the name of its pod.
 	Pod                string
 	Controller, Broker bool
-	// Runs is true if it has a pod or is to have one.
+	// Runs is true if it counts for the disruption budget: its pod runs, should run again, or is being created.
 	Runs bool
 	// Image and Version with which the node runs or is created again, if the version is not the declared one or the table does not list it;
 	// else empty.
