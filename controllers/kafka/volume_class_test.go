@@ -5,6 +5,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
@@ -65,6 +66,32 @@ func TestVolumeOfAClassThatDoesNotExist(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A webhook gives every claim the encrypted form of its class. A claim that is not bound yet must not be created again and again.
+func TestClassThatAWebhookChanges(t *testing.T) {
+	r := separate(t)
+	r.changePool("broker", func(p *kafkav1beta2.KafkaNodePool) {
+		for i := range p.Spec.Storage.Volumes {
+			p.Spec.Storage.Volumes[i].Class = "fast"
+		}
+	})
+	r.webhook = func(o client.Object) {
+		if c, is := o.(*corev1.PersistentVolumeClaim); is && c.Spec.StorageClassName != nil {
+			c.Spec.StorageClassName = new("fast-encrypted")
+		}
+	}
+	r.unscheduled = func(string) bool { return true }
+	r.passes(10)
+	creates := 0
+	for _, w := range r.writes {
+		if w == "create PersistentVolumeClaim data-0-my-cluster-broker-0" {
+			creates++
+		}
+	}
+	if creates != 1 {
+		t.Errorf("the claim was created %d times, want once", creates)
 	}
 }
 

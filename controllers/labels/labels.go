@@ -73,6 +73,8 @@ const (
 	RemoveNodeIDs = "strimzi.io/remove-node-ids"
 	// ClusterID is the id that Kafka knows the cluster by: on claims what their data belongs to, on a Kafka what it is to be.
 	ClusterID = "detent.dev/cluster-id"
+	// StorageClass on a claim is the storage class with which the operator sent it: a webhook may have given it another one.
+	StorageClass = "detent.dev/storage-class"
 	// Released on a claim says that its node is gone for good and its data was kept: no node has it any more.
 	Released = "detent.dev/released"
 	// ContentHashes are the hashes of the contents of a node's ConfigMap, and of the entries of a StrimziPodSet, as the operator wrote them:

@@ -79,15 +79,25 @@ func TestClaims(t *testing.T) {
 		}
 		return c
 	}
+	asked := func(class string) map[string]string { return map[string]string{labels.StorageClass: class} }
 	for name, tc := range map[string]struct {
 		want, have, written *corev1.PersistentVolumeClaim
 		leaves              bool
 		inUse               []int32
 		deleted             bool
 	}{
-		"one that is not bound has another class":            {want: with(claim("1Gi", nil), "fast", ""), have: with(claim("1Gi", nil), "fsat", ""), deleted: true},
-		"one that is not bound has no class":                 {want: with(claim("1Gi", nil), "fast", ""), have: claim("1Gi", nil), deleted: true},
-		"one that is not bound has the default class":        {want: claim("1Gi", nil), have: with(claim("1Gi", nil), "standard", "")},
+		"one that is not bound has another class":     {want: with(claim("1Gi", nil), "fast", ""), have: with(claim("1Gi", nil), "fsat", ""), deleted: true},
+		"one that is not bound has no class":          {want: with(claim("1Gi", nil), "fast", ""), have: claim("1Gi", nil), deleted: true},
+		"one that is not bound has the default class": {want: claim("1Gi", nil), have: with(claim("1Gi", nil), "standard", "")},
+		"a webhook changed the class of one that is not bound": {
+			want: with(claim("1Gi", nil), "fast", ""), have: with(claim("1Gi", asked("fast")), "fast-encrypted", ""),
+		},
+		"and another class is declared": {
+			want: with(claim("1Gi", nil), "slow", ""), have: with(claim("1Gi", asked("fast")), "slow", ""), deleted: true,
+		},
+		"a missing claim is created with the class that is asked for": {
+			want: with(claim("1Gi", nil), "fast", ""), written: with(claim("1Gi", asked("fast")), "fast", ""),
+		},
 		"one that is bound has another class":                {want: with(claim("1Gi", nil), "fast", ""), have: with(claim("1Gi", nil), "slow", "pv-1")},
 		"one that was in use has another class":              {want: with(claim("1Gi", nil), "fast", ""), have: with(claim("1Gi", nil), "slow", ""), inUse: []int32{0}},
 		"one that is being deleted has another class":        {want: with(claim("1Gi", nil), "fast", ""), have: with(leaving.DeepCopy(), "fsat", "")},

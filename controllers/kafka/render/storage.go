@@ -155,6 +155,15 @@ func (c *Cluster) claims(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) ([]*core
 	return out, nil
 }
 
+// AskedClass returns the storage class with which a claim was asked for; nil if it had none. That of a claim without the annotation is its own
+// class.
+func AskedClass(claim *corev1.PersistentVolumeClaim) *string {
+	if class, known := claim.Annotations[labels.StorageClass]; known {
+		return &class
+	}
+	return claim.Spec.StorageClassName
+}
+
 // DeletedWithNode reports whether a rendered claim is to be deleted with its node.
 func DeletedWithNode(claim *corev1.PersistentVolumeClaim) bool {
 	return claim.Annotations[labels.DeleteClaim] == "true"

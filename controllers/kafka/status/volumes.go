@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
@@ -145,12 +146,12 @@ func shrinks(want, have *corev1.PersistentVolumeClaim) string {
 	return fmt.Sprintf("%s (%s, declared %s)", have.Name, size.String(), declared.String())
 }
 
-// changesClass names a claim of another class than declared. Without a declared class a claim has that of the cluster from when it was
+// changesClass names a claim that was asked for with another class than is declared. Without a declared class a claim has that of the cluster from when it was
 // created.
 func changesClass(want, have *corev1.PersistentVolumeClaim) string {
 	declared, class := want.Spec.StorageClassName, have.Spec.StorageClassName
-	switch {
-	case declared == nil || class != nil && *class == *declared:
+	switch asked := render.AskedClass(have); {
+	case declared == nil || asked != nil && *asked == *declared:
 		return ""
 	case class == nil:
 		return fmt.Sprintf("%s (none, declared %s)", have.Name, *declared)

@@ -7,6 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/controllers/labels"
 )
 
 // claimOf is a claim that asks for a size and has a capacity; both may be empty.
@@ -66,6 +68,10 @@ func TestStorageOfClaimsThatIsKept(t *testing.T) {
 		claim.Spec.StorageClassName = class
 		return claim
 	}
+	askedFor := func(claim *corev1.PersistentVolumeClaim, class string) *corev1.PersistentVolumeClaim {
+		claim.Annotations = map[string]string{labels.StorageClass: class}
+		return claim
+	}
 	for name, tc := range map[string]struct {
 		want, have     *corev1.PersistentVolumeClaim
 		shrinks, class string
@@ -78,7 +84,14 @@ func TestStorageOfClaimsThatIsKept(t *testing.T) {
 		"a static volume is larger":           {want: claimOf("1Gi", ""), have: claimOf("1Gi", "10Gi")},
 		"set back after its expansion failed": {want: claimOf("1Gi", ""), have: claimOf("2Gi", "1Gi")},
 		"another class":                       {want: of(claimOf("1Gi", ""), new("fast")), have: of(claimOf("1Gi", "1Gi"), new("slow")), class: "data-0-c-b-0 (slow, declared fast)"},
-		"a class, and the claim has none":     {want: of(claimOf("1Gi", ""), new("fast")), have: claimOf("1Gi", "1Gi"), class: "data-0-c-b-0 (none, declared fast)"},
+		"a webhook changed the class": {
+			want: of(claimOf("1Gi", ""), new("fast")), have: askedFor(of(claimOf("1Gi", "1Gi"), new("fast-encrypted")), "fast"),
+		},
+		"another class than a webhook changed": {
+			want: of(claimOf("1Gi", ""), new("slow")), have: askedFor(of(claimOf("1Gi", "1Gi"), new("fast-encrypted")), "fast"),
+			class: "data-0-c-b-0 (fast-encrypted, declared slow)",
+		},
+		"a class, and the claim has none": {want: of(claimOf("1Gi", ""), new("fast")), have: claimOf("1Gi", "1Gi"), class: "data-0-c-b-0 (none, declared fast)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if diff := cmp.Diff([]string{tc.shrinks, tc.class}, []string{shrinks(tc.want, tc.have), changesClass(tc.want, tc.have)}); diff != "" {
