@@ -60,6 +60,13 @@ func TestDeploymentThatAWebhookRewrites(t *testing.T) {
 	if n := *deployment().Spec.Replicas; n != 1 {
 		t.Errorf("%d pods, want 1", n)
 	}
+	d = deployment()
+	d.Spec.Paused, d.Spec.MinReadySeconds = true, 0
+	r.must(r.client.Update(t.Context(), d))
+	settles("paused by hand", "mirror.example.com/exporter:2")
+	if s := deployment().Spec; s.Paused || s.MinReadySeconds != 10 {
+		t.Errorf("paused is %t and minReadySeconds is %d, want false and 10", s.Paused, s.MinReadySeconds)
+	}
 }
 
 // A Deployment that is refused for long does not delay a scale-up, and is written soon after it is refused no more.

@@ -47,7 +47,7 @@ func (t *scope) deployment(ctx context.Context, want, have *appsv1.Deployment) e
 	merge := func(have, want client.Object, change bool) bool {
 		h, okHave := have.(*appsv1.Deployment)
 		w, okWant := want.(*appsv1.Deployment)
-		if okHave && okWant && !change && t.answered.settled(h, w) && h.Spec.Replicas != nil && *h.Spec.Replicas == *w.Spec.Replicas {
+		if okHave && okWant && !change && t.answered.settled(h, w) && sameRollout(h, w) {
 			return false
 		}
 		return mergeDeployment(have, want, change)
@@ -59,7 +59,7 @@ func (t *scope) deployment(ctx context.Context, want, have *appsv1.Deployment) e
 	}}, true)
 }
 
-// mergeDeployment compares what is rendered: the number of pods, and image, arguments, environment and resources of each
+// mergeDeployment compares what is rendered: the number of pods, when they count as available, that no one has paused it, and image, arguments, environment and resources of each
 // container. The rest are Kubernetes' defaults, or is set only at creation.
 func mergeDeployment(have, want client.Object, change bool) bool {
 	h, okHave := have.(*appsv1.Deployment)
@@ -67,13 +67,20 @@ func mergeDeployment(have, want client.Object, change bool) bool {
 	if !okHave || !okWant {
 		return false
 	}
-	differs := h.Spec.Replicas == nil || *h.Spec.Replicas != *w.Spec.Replicas ||
+	differs := !sameRollout(h, w) ||
 		!slices.EqualFunc(h.Spec.Template.Spec.Containers, w.Spec.Template.Spec.Containers, sameContainer) ||
 		!slices.Equal(h.Spec.Template.Spec.ImagePullSecrets, w.Spec.Template.Spec.ImagePullSecrets)
 	if change { // also if only the annotation differs, which identifies the desired template
-		h.Spec.Replicas, h.Spec.Template = w.Spec.Replicas, *w.Spec.Template.DeepCopy()
+		h.Spec.Replicas, h.Spec.MinReadySeconds, h.Spec.Paused = w.Spec.Replicas, w.Spec.MinReadySeconds, w.Spec.Paused
+		h.Spec.Template = *w.Spec.Template.DeepCopy()
 	}
 	return differs
+}
+
+// sameRollout compares how pods are rolled out. A paused Deployment would keep its old pods whatever is declared.
+func sameRollout(have, want *appsv1.Deployment) bool {
+	return have.Spec.Replicas != nil && *have.Spec.Replicas == *want.Spec.Replicas && have.Spec.MinReadySeconds == want.Spec.MinReadySeconds &&
+		have.Spec.Paused == want.Spec.Paused
 }
 
 func sameContainer(a, b corev1.Container) bool {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +36,13 @@ func TestMergeOfSharedObjects(t *testing.T) {
 		}}
 		change(&b.Spec)
 		return b
+	}
+	deployment := func(change func(*appsv1.DeploymentSpec)) *appsv1.Deployment {
+		d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: new(int32(1)), MinReadySeconds: 10}}
+		if change != nil {
+			change(&d.Spec)
+		}
+		return d
 	}
 	unchanged := func(*corev1.ServiceSpec) {}
 	for name, tc := range map[string]struct {
@@ -69,6 +77,13 @@ func TestMergeOfSharedObjects(t *testing.T) {
 			merge: mergeBudget, want: budget(func(*policyv1.PodDisruptionBudgetSpec) {}),
 			have:   budget(func(s *policyv1.PodDisruptionBudgetSpec) { s.MaxUnavailable = new(intstr.FromInt32(1)) }),
 			merged: budget(func(*policyv1.PodDisruptionBudgetSpec) {}),
+		},
+		"a Deployment is as desired": {merge: mergeDeployment, want: deployment(nil), have: deployment(nil)},
+		"a Deployment is paused": {
+			merge: mergeDeployment, want: deployment(nil), have: deployment(func(s *appsv1.DeploymentSpec) { s.Paused = true }), merged: deployment(nil),
+		},
+		"the pods of a Deployment are available at once": {
+			merge: mergeDeployment, want: deployment(nil), have: deployment(func(s *appsv1.DeploymentSpec) { s.MinReadySeconds = 0 }), merged: deployment(nil),
 		},
 		"an object of another kind does not differ": {merge: mergeBudget, want: budget(func(*policyv1.PodDisruptionBudgetSpec) {}), have: account(nil)},
 	} {

@@ -27,6 +27,10 @@ const (
 	exporterUser = 65534
 )
 
+// minReadySeconds is how long a pod of a component is ready until it counts as available: one whose process ends soon after each start is ready
+// between two crashes.
+const minReadySeconds = 10
+
 // ReasonInvalidComponent is the reason of a component that cannot run with its spec.
 const ReasonInvalidComponent = "InvalidComponent"
 
@@ -133,7 +137,7 @@ func (c *Cluster) deployment(list []*appsv1.Deployment, name, component string, 
 	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: c.in.Namespace, Labels: l},
 		Spec: appsv1.DeploymentSpec{
-			Replicas: new(int32(1)),
+			Replicas: new(int32(1)), MinReadySeconds: minReadySeconds,
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{labels.Cluster: c.in.Name, labels.Kind: labels.KindKafka, labels.Name: name}},
 			Template: corev1.PodTemplateSpec{
 				ObjectMeta: metav1.ObjectMeta{Labels: l},
