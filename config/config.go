@@ -122,6 +122,9 @@ func Manager(namespace, image string) []client.Object {
 	probe := func(path string) *corev1.Probe {
 		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: path, Port: intstr.FromInt32(healthPort)}}}
 	}
+	// The manager answers once it has asked the API server for its rights, which takes minutes on a slow one.
+	starting := probe("/healthz")
+	starting.PeriodSeconds, starting.FailureThreshold = 10, 30
 	container := corev1.Container{
 		Name: "manager", Image: image,
 		Args: []string{"manager", "--log-format=json", "--health-probe-bind-address=:8081", "--metrics-bind-address=:8080", "--lease-identity=$(POD_NAME)_$(POD_UID)"},
@@ -134,7 +137,7 @@ func Manager(namespace, image string) []client.Object {
 			Requests: corev1.ResourceList{corev1.ResourceCPU: apiresource.MustParse("50m"), corev1.ResourceMemory: apiresource.MustParse("64Mi")},
 			Limits:   corev1.ResourceList{corev1.ResourceMemory: apiresource.MustParse("512Mi")},
 		},
-		LivenessProbe: probe("/healthz"), ReadinessProbe: probe("/readyz"),
+		StartupProbe: starting, LivenessProbe: probe("/healthz"), ReadinessProbe: probe("/readyz"),
 		SecurityContext: &corev1.SecurityContext{
 			AllowPrivilegeEscalation: new(false), ReadOnlyRootFilesystem: new(true),
 			Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
