@@ -165,22 +165,42 @@ func registered(v *observation.Snapshot, n *observation.Node) bool {
 	return votes && voter.LogEndOffset > 0
 }
 
-// formatMetadata returns the metadata version with which new storage of the node is formatted: the desired one, if the desired version
-// supports it and the version on which the node starts is known to. Empty means the default of the binary, which it always knows.
+// formatMetadata returns the metadata version with which new storage of the node is formatted: the one of the cluster, or in a new cluster
+// the one of the spec, if the desired version supports it. The version on which the node starts must support it, too. Empty means the default
+// of the binary, which it always knows.
+//
+// Kafka never writes this level again, and 3.9 does not start with one that it does not know, whatever the level of the cluster is: storage
+// that a newer binary formats before the level is raised must not keep an older one from running.
 func formatMetadata(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) string {
-	m, err := versions.ParseMetadata(kafka.Spec.Kafka.MetadataVersion)
-	if err != nil {
-		return ""
-	}
-	level, named := m.Level()
 	wanted := observation.WantedVersion(kafka, v)
-	if supports, judged := supportsLevel(v, wanted, level); !named || judged && !supports {
-		return ""
+	m := finalizedMetadata(kafka, v)
+	level, named := m.Level()
+	if !named {
+		m, _ = versions.ParseMetadata(kafka.Spec.Kafka.MetadataVersion)
+		level, named = m.Level()
+		if supports, judged := supportsLevel(v, wanted, level); judged && !supports {
+			return ""
+		}
 	}
-	if supports, _ := supportsLevel(v, startsOn(v, n, wanted), level); !supports {
+	if supports, _ := supportsLevel(v, startsOn(v, n, wanted), level); !named || !supports {
 		return ""
 	}
 	return m.String()
+}
+
+// finalizedMetadata returns the metadata version of a cluster that runs or ran; zero if none is known.
+func finalizedMetadata(kafka *kafkav1beta2.Kafka, v *observation.Snapshot) versions.Metadata {
+	name := kafka.Status.KafkaMetadataVersion
+	if features, known := observation.Known(v.Features); known {
+		if finalized, named := versions.MetadataName(features.Level(versions.FeatureMetadata)); named {
+			name = finalized
+		}
+	}
+	m, err := versions.ParseMetadata(name)
+	if err != nil {
+		return versions.Metadata{}
+	}
+	return m
 }
 
 // startsOn returns the version on which the next pod of the node starts: that of its entry, else the one that it runs or ran, else for a

@@ -171,6 +171,35 @@ func TestFormatMetadataOfANodeThatStartsOnAnotherVersion(t *testing.T) {
 	}
 }
 
+// A newer binary that formats storage while the level is held back writes the level of the cluster: otherwise the older one, to which the
+// cluster may return, would not start with it.
+func TestFormatMetadataOfAClusterThatRan(t *testing.T) {
+	for name, tc := range map[string]struct {
+		starts, pinned, status string
+		features               transitions.Fact[kafkaclient.Features]
+		want                   string
+	}{
+		"the level is held back":                          {starts: "4.1.1", features: finalized(21, noon), want: "3.9-IV0"},
+		"the level is pinned, and not raised yet":         {starts: "4.1.1", pinned: "4.1", features: finalized(25, noon), want: "4.0-IV3"},
+		"the level is pinned, and not lowered yet":        {starts: "4.1.1", pinned: "4.0", features: finalized(27, noon), want: "4.1-IV1"},
+		"Kafka does not answer":                           {starts: "4.1.1", status: "4.0-IV3", features: transitions.Pending[kafkaclient.Features](), want: "4.0-IV3"},
+		"the status is behind":                            {starts: "4.1.1", status: "4.0-IV3", features: finalized(27, noon), want: "4.1-IV1"},
+		"the version does not support it":                 {starts: "4.0.2", features: finalized(27, noon), want: ""},
+		"the version does not support it, but the pinned": {starts: "4.0.2", pinned: "4.0", features: finalized(27, noon), want: ""},
+		"a level without a name":                          {starts: "4.1.1", pinned: "4.1", features: finalized(99, noon), want: "4.1-IV1"},
+		"an invalid status":                               {starts: "4.1.1", pinned: "4.1", status: "none", want: "4.1-IV1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := &kafkav1beta2.Kafka{}
+			k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion, k.Status.KafkaMetadataVersion = "4.1.1", tc.pinned, tc.status
+			v := &observation.Snapshot{Table: versionTable(t), Features: tc.features}
+			if got := formatMetadata(k, v, &observation.Node{Entry: observation.Entry{Exists: true, Version: tc.starts}}); got != tc.want {
+				t.Errorf("formatMetadata = %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 // A volume that is added later is formatted by the binary that runs then, which may be older than the one that formatted the first.
 func TestRecordKeepsALevelOnlyWhileItMayBeUsed(t *testing.T) {
 	for name, tc := range map[string]struct {
