@@ -14,13 +14,20 @@ const defaultSessionTimeout = 9 * time.Second
 
 // SessionTimeout is how long Kafka may treat a silent broker as alive: the longest timeout in the spec and in the files that the pods
 // of controllers mount. The active controller decides with what it was started with, which it keeps until its next restart. A broker
-// that was killed is in the ISR for that time, so that a value which is too low shows it as available.
+// that was killed is in the ISR for that time, so that a value which is too low shows it as available. A file without a valid value, or one that is
+// missing, counts with Kafka's default.
 func SessionTimeout(k *kafkav1beta2.Kafka, v *Snapshot) time.Duration {
 	longest := Setting(k, kafkaclient.ConfigSessionTimeout, defaultSessionTimeout)
 	for i := range v.Nodes {
-		if n := &v.Nodes[i]; n.Pod.Exists && n.RolesRunning.Controller {
-			longest = max(longest, slices.Max(append(v.mountedTimes(n, kafkaclient.ConfigSessionTimeout), 0)))
+		n := &v.Nodes[i]
+		if !n.Pod.Exists || !n.RolesRunning.Controller {
+			continue
 		}
+		times := v.mountedTimes(n, kafkaclient.ConfigSessionTimeout)
+		if len(times) == 0 {
+			times = []time.Duration{defaultSessionTimeout}
+		}
+		longest = max(longest, slices.Max(times))
 	}
 	return longest
 }

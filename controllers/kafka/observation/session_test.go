@@ -22,15 +22,20 @@ func TestSessionTimeout(t *testing.T) {
 		data  map[string]string
 		want  time.Duration
 	}{
-		"Kafka's default":                         {data: map[string]string{"server-a.properties": "node.id=0\n"}, want: 9 * time.Second},
-		"a value of the spec":                     {spec: "20000", data: map[string]string{"server-a.properties": "node.id=0\n"}, want: 20 * time.Second},
-		"a value with a space":                    {spec: `"20000 "`, data: map[string]string{"server-a.properties": "node.id=0\n"}, want: 20 * time.Second},
-		"a controller runs with a higher one":     {data: map[string]string{"server-a.properties": minute}, want: time.Minute},
-		"a higher one of the spec":                {spec: "90000", data: map[string]string{"server-a.properties": minute}, want: 90 * time.Second},
-		"a file that is not mounted":              {data: map[string]string{"server-b.properties": minute}, want: 9 * time.Second},
-		"a broker that is no controller":          {roles: Roles{Broker: true}, data: map[string]string{"server-a.properties": minute}, want: 9 * time.Second},
-		"a controller without a pod":              {gone: true, data: map[string]string{"server-a.properties": minute}, want: 9 * time.Second},
-		"a value that Kafka would not start with": {data: map[string]string{"server-a.properties": "broker.session.timeout.ms=x\n"}, want: 9 * time.Second},
+		"Kafka's default":                            {data: map[string]string{"server-a.properties": "node.id=0\n"}, want: 9 * time.Second},
+		"a value of the spec":                        {spec: "20000", data: map[string]string{"server-a.properties": "node.id=0\n"}, want: 20 * time.Second},
+		"a value with a space":                       {spec: `"20000 "`, data: map[string]string{"server-a.properties": "node.id=0\n"}, want: 20 * time.Second},
+		"a controller runs with a higher one":        {data: map[string]string{"server-a.properties": minute}, want: time.Minute},
+		"a higher one of the spec":                   {spec: "90000", data: map[string]string{"server-a.properties": minute}, want: 90 * time.Second},
+		"a first one of the spec, below the default": {spec: "3000", data: map[string]string{"server-a.properties": "node.id=0\n"}, want: 9 * time.Second},
+		"a first one, and the file is missing":       {spec: "3000", want: 9 * time.Second},
+		"a controller runs with a lower one":         {spec: "3000", data: map[string]string{"server-a.properties": "broker.session.timeout.ms=4000\n"}, want: 4 * time.Second},
+		"a cluster without controllers":              {spec: "3000", gone: true, want: 3 * time.Second},
+		"a number that Kafka cannot read":            {spec: "9223372036854775807", want: 9 * time.Second},
+		"a file that is not mounted":                 {data: map[string]string{"server-b.properties": minute}, want: 9 * time.Second},
+		"a broker that is no controller":             {roles: Roles{Broker: true}, data: map[string]string{"server-a.properties": minute}, want: 9 * time.Second},
+		"a controller without a pod":                 {gone: true, data: map[string]string{"server-a.properties": minute}, want: 9 * time.Second},
+		"a value that Kafka would not start with":    {data: map[string]string{"server-a.properties": "broker.session.timeout.ms=x\n"}, want: 9 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &kafkav1beta2.Kafka{}

@@ -235,9 +235,9 @@ func Setting(k *kafkav1beta2.Kafka, name string, otherwise time.Duration) time.D
 	return otherwise
 }
 
-// milliseconds parses a positive number of milliseconds. Kafka ignores spaces around it.
+// milliseconds parses a positive number of milliseconds of a property of 32 bits. Kafka ignores spaces around it.
 func milliseconds(text string) (d time.Duration, valid bool) {
-	ms, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	ms, err := strconv.ParseInt(strings.TrimSpace(text), 10, 32)
 	return time.Duration(ms) * time.Millisecond, err == nil && ms > 0
 }
 
