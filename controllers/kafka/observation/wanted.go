@@ -21,13 +21,20 @@ func WantedVersion(k *kafkav1beta2.Kafka, v *Snapshot) string {
 	return v.Table.Default().String()
 }
 
-// OldestVersion returns the oldest version that a node runs or last ran. A node that is not desired and has no pod never runs
-// again. It counts only if there is no other node with a version.
+// OldestVersion returns the oldest version that a node runs or last ran. A node whose pool was deleted counts only if there is no other
+// one with a version: it cannot be restarted on another version, and leaves. A node that is not desired and has no pod never runs again, and
+// counts last.
 func OldestVersion(v *Snapshot) string {
-	if oldest := oldestOf(v, func(n *Node) bool { return n.Wanted || n.Pod.Exists }); oldest != "" {
-		return oldest
+	for _, counts := range []func(*Node) bool{
+		func(n *Node) bool { return n.Wanted || n.Pod.Exists && v.Pool(n.Pool) != nil },
+		func(n *Node) bool { return n.Pod.Exists },
+		func(*Node) bool { return true },
+	} {
+		if oldest := oldestOf(v, counts); oldest != "" {
+			return oldest
+		}
 	}
-	return oldestOf(v, func(*Node) bool { return true })
+	return ""
 }
 
 func oldestOf(v *Snapshot, counts func(*Node) bool) string {
