@@ -100,6 +100,22 @@ func (f *Facts) refusal() *transitions.Problem {
 	return drain.Refusal(in)
 }
 
+// DrainRefusedBecause begins what the status shows of a drain that is refused while the lifecycle has something else to do.
+const DrainRefusedBecause = "; the drain is refused: "
+
+// drainRefused describes why a drain that is requested does not begin; empty if nothing is known that prevents it.
+func (f *Facts) drainRefused() string {
+	requested := slices.ContainsFunc(f.Nodes, func(n Node) bool { return f.drains(&n) && n.Draining == 0 })
+	if _, known := f.Moves.Get(); !requested || !known {
+		return ""
+	}
+	refusal := f.refusal()
+	if refusal == nil {
+		return ""
+	}
+	return DrainRefusedBecause + refusal.Message
+}
+
 // cancellations end the moves that take replicas off the broker.
 func (f *Facts) cancellations(id int32) []kafka.Move {
 	moves, _ := f.Moves.Get()

@@ -53,3 +53,43 @@ func TestWaitOfADrainNamesADeadTarget(t *testing.T) {
 		})
 	}
 }
+
+// A drain that is refused while another broker is waited for has to say so: nobody sees the state of a refused drain then.
+func TestWaitBesideARefusedDrainSaysWhy(t *testing.T) {
+	now := time.Now()
+	wide := []kafka.Replicas{{Broker: 6, Widest: []kafka.Width{{Replicas: 4, Topics: []string{"orders"}}}}}
+	const refusal = "; the drain is refused: 3 brokers stay, and the topics orders have up to 4 replicas: keep more brokers, or lower the number of replicas of these topics"
+	const holds, registered = "c-b-6 holds replicas of 1 partitions", "c-b-9 is still registered: it is busy"
+	for name, c := range map[string]struct {
+		change            func(*Facts)
+		waits, unregister string
+	}{
+		"too few brokers stay":     {waits: holds + refusal, unregister: registered + refusal},
+		"no drain is requested":    {change: func(f *Facts) { f.Drain = false }, waits: holds, unregister: registered},
+		"enough brokers stay":      {change: func(f *Facts) { f.Wanted = append(f.Wanted, 2) }, waits: holds, unregister: registered},
+		"the drain has been begun": {change: func(f *Facts) { f.Nodes[0].Draining = 1 }, waits: "no broker leaves that has a process", unregister: registered},
+		"nothing is known of what has to be moved": {
+			change: func(f *Facts) { f.Moves = transitions.Pending[Moves]() }, waits: holds, unregister: registered,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := Facts{
+				Now: now, EnteredAt: now, Pause: time.Minute, Wanted: []int32{3, 4, 5}, Drain: true,
+				Nodes:      []Node{{ID: 6, Pod: "c-b-6", Runs: true}, {ID: 9, Pod: "c-b-9", Stopped: true}},
+				Brokers:    transitions.Known(kafka.Brokers{Brokers: []kafka.Broker{{ID: 3}, {ID: 4}, {ID: 5}, {ID: 6}, {ID: 9}}}, now),
+				Partitions: transitions.Known(kafka.Partitions{Total: 1, Replicas: map[int32]int{6: 1}}, now),
+				LogDirs:    transitions.Known(map[int32]kafka.LogDirs{}, now),
+				Moves:      transitions.Known(Moves{Replicas: wide}, now),
+			}
+			f.Answer.Text = "it is busy"
+			if c.change != nil {
+				c.change(&f)
+			}
+			empty, _ := pickEmpty(&f, roll.NoNode())
+			again, _ := pickAgain(&f, roll.Data{Node: 9})
+			if empty.Observed != c.waits || again.Observed != c.unregister {
+				t.Errorf("the waits say %q and %q, want %q and %q", empty.Observed, again.Observed, c.waits, c.unregister)
+			}
+		})
+	}
+}

@@ -98,7 +98,7 @@ func (f *Facts) gone() (ids []int32, otherwise transitions.Verdict) {
 
 // anyEmpty chooses the first broker, in the order of removal, that is known to be empty. pickEmpty evaluates it.
 var anyEmpty = guard{
-	Name: "broker-empty", Doc: "a broker that leaves holds no replica, by the metadata of all partitions and by its own log directories, except those offline by an error of their disk, unless it is down and was drained or never started", Needs: evidence(),
+	Name: "broker-empty", Doc: "a broker that leaves holds no replica, by the metadata of all partitions and by its own log directories, except those offline by an error of their disk, unless it is down and was drained or never started", Needs: append(evidence(), NeedMoves),
 	Expected: "a broker that leaves to hold no replica; move its replicas, or set detent.dev/drain or strimzi.io/skip-broker-scaledown-check",
 }
 
@@ -118,6 +118,9 @@ func pickEmpty(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 		case verdict.Answer == transitions.No && (v.Answer == transitions.Unknown || verdict.Observed == none):
 			verdict = v
 		}
+	}
+	if verdict.Answer == transitions.No {
+		verdict.Observed += f.drainRefused()
 	}
 	return verdict, roll.NoNode()
 }

@@ -68,13 +68,13 @@ const StillRegistered = " is still registered: "
 // askAgain ends the back-off after a refusal. pickAgain evaluates it.
 var askAgain = guard{
 	Name: "time-to-ask-again", Doc: "the back-off after a refusal has passed", Expected: "Kafka to unregister the broker; retried after a back-off",
-	Needs: []transitions.Need{roll.NeedBrokers, roll.NeedPartitions},
+	Needs: []transitions.Need{roll.NeedBrokers, roll.NeedPartitions, NeedMoves},
 }
 
 // pickAgain chooses the broker after the refused one, so that a refusal holds up no other broker.
 func pickAgain(f *Facts, m roll.Data) (transitions.Verdict, roll.Data) {
 	if f.Now.Before(f.EnteredAt.Add(f.Pause)) {
-		return transitions.Deny(f.name(m.Node) + StillRegistered + f.Answer.Text), m
+		return transitions.Deny(f.name(m.Node) + StillRegistered + f.Answer.Text + f.drainRefused()), m
 	}
 	ids, otherwise := f.gone()
 	if len(ids) == 0 && otherwise.Answer == transitions.Unknown {

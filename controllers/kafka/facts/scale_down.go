@@ -41,6 +41,7 @@ func ScaleDown(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Obse
 	f.Answer = answer(given)
 	if f.Answer.Text == "" && ask.RequestID.State == kraftscaledown.UnregistrationRefused {
 		_, f.Answer.Text, _ = strings.Cut(firstObserved(k, observation.LifecycleScaleDown), kraftscaledown.StillRegistered)
+		f.Answer.Text, _, _ = strings.Cut(f.Answer.Text, kraftscaledown.DrainRefusedBecause)
 	}
 	f.NotRegistered = given.State == external.Refused && given.Code == int(kafkaclient.CodeBrokerIDNotRegistered)
 	if ask.Wants(roll.NeedBrokers) {
