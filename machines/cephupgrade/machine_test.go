@@ -24,6 +24,7 @@ func resting() []row {
 		goes("settled: no attempt recorded what the spec asks for", cu.Settled, with(unrecorded), "upgrade-due", cu.Preflight),
 		stays("settled: the spec asks for nothing", cu.Settled, with(unrecorded, unnamed)),
 		goes("settled: several versions run, and the spec names none", cu.Settled, with(old(monB), unnamed), "upgrade-due", cu.Preflight),
+		goes("settled: the spec names the version in another way", cu.Settled, with(named("mirror/ceph:v18")), "upgrade-due", cu.Preflight),
 		stays("settled: one version runs, and the spec names none", cu.Settled, with(unnamed)),
 		stays("settled: a development build runs", cu.Settled, with(development(everyone()...))),
 		goes("settled: a development build is wanted", cu.Settled, with(development(monB)), "upgrade-due", cu.Preflight),

@@ -133,10 +133,10 @@ func (f *Facts) due(c *Cluster, m *Memory) bool {
 	return d.Outcome != decision.Permitted || f.planned(c, &d).turn != done || len(m.NoOut) > 0 || len(m.Upgrade.Back) > 0 || f.unnamed(m)
 }
 
-// unnamed reports whether no attempt has recorded the images that the spec asks for, as after a launch. An attempt that replaces no daemon
-// records them: what the spec asks for later is a request only if it differs from them.
+// unnamed reports whether the spec asks for an image that no attempt has recorded, as after a launch, or after a change of its name alone. An
+// attempt that replaces no daemon records it: what the spec asks for later is a request only if it differs from what was recorded.
 func (f *Facts) unnamed(m *Memory) bool {
-	return len(m.Upgrade.Named) == 0 && len(f.Daemons) > 0 && len(f.Spec.ImageNames()) > 0
+	return len(f.Daemons) > 0 && slices.ContainsFunc(f.Spec.ImageNames(), func(name string) bool { return !slices.Contains(m.Upgrade.Named, name) })
 }
 
 // differs reports whether the daemon is to be replaced. Two names of one version are the same, unless the daemon never started on the
