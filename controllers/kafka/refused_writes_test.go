@@ -207,3 +207,33 @@ func TestBudgetOfNewNodesWithoutPods(t *testing.T) {
 		})
 	}
 }
+
+// The record or the configuration of one broker is lost, and a policy refuses the new one. A scale-up goes on, and no claim is created of a
+// broker without a record.
+func TestApplyGoesOnBesideARefusedObjectOfANode(t *testing.T) {
+	const pod = "my-cluster-broker-1"
+	for object, claim := range map[string]bool{record.Name(pod): false, pod: true} {
+		t.Run(object, func(t *testing.T) {
+			w := started(t, nil, declaredPool("controller", 1, roleController), declaredPool("broker", 2, roleBroker))
+			w.remove(&corev1.ConfigMap{}, object)
+			w.remove(&corev1.PersistentVolumeClaim{}, "data-0-"+pod)
+			w.deny = func(verb string, o client.Object) error {
+				if _, is := o.(*corev1.ConfigMap); is && verb == "create" && o.GetName() == object {
+					return forbidden("configmaps", o)
+				}
+				return nil
+			}
+			w.edit("broker", func(p *kafkav1beta2.KafkaNodePool) { p.Spec.Replicas = 3 })
+			w.run(40)
+			if got := len(w.pods()); got != 4 {
+				t.Errorf("%d pods, want 4", got)
+			}
+			if got := w.get(&corev1.PersistentVolumeClaim{}, "data-0-"+pod) == nil; got != claim {
+				t.Errorf("the lost claim exists: %t, want %t", got, claim)
+			}
+			if got := w.ready().Reason; got != lifecycle.ChildrenFailed {
+				t.Errorf("Ready has the reason %s, want %s", got, lifecycle.ChildrenFailed)
+			}
+		})
+	}
+}

@@ -68,9 +68,9 @@ func (t *scope) nodes(ctx context.Context, version string) error {
 	if found, err := t.forgetUnused(ctx); err != nil || found {
 		return err
 	}
-	unrecorded, err := t.records(ctx, from, func(n *observation.Node) bool {
-		return n.Wanted && !n.Recorded && !recording.HasLeftovers(n) && !n.Pod.Exists
-	})
+	t.adoption = from
+	unrecorded, failed := t.records(ctx, from, isNew)
+	err = errors.Join(failed...)
 	if outdated(err) {
 		return err
 	}

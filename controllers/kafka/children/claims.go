@@ -36,6 +36,10 @@ func (t *scope) claims(ctx context.Context, n *observation.Node) (exist bool, er
 	var failures []error
 	for _, want := range wanted {
 		have := observation.Named(t.snapshot.Objects.Claims, want.Name)
+		if have == nil && t.recordLags(n, t.adoption) {
+			exist = false
+			continue
+		}
 		err := t.claim(ctx, n, want, have)
 		if outdated(err) {
 			return false, err

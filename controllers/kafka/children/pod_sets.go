@@ -196,7 +196,7 @@ func (t *scope) entries(ctx context.Context, pool, version string, incomplete []
 	var added []corev1beta2.PodEntry
 	for i := range t.snapshot.Nodes {
 		n := &t.snapshot.Nodes[i]
-		if version == "" || n.Pool != pool || !startable(n) || slices.Contains(incomplete, n.ID) {
+		if version == "" || n.Pool != pool || !startable(n) || slices.Contains(incomplete, n.ID) || t.recordLags(n, t.adoption) {
 			continue
 		}
 		if err := t.nodeIsCurrent(ctx, n); err != nil {

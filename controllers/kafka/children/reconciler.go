@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/recording"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -37,11 +38,14 @@ type scope struct {
 	write    lifecycle.Writer
 	// current are the nodes of which nodeIsCurrent was true in this call.
 	current []int32
+	// adoption is how the records of an earlier resource are treated.
+	adoption recording.Adoption
 	// leaving is the object of an earlier resource whose deletion is awaited.
 	leaving client.Object
 	// refused are the storage classes of which the API server has refused to expand a claim.
 	refused []string
-	// apart are the failures of a repair on which nothing else depends: annotations and labels of pods that could not be restored.
+	// apart are the failures of a repair on which no other node depends: annotations and labels of pods that could not be restored, and
+	// refused records, configurations and entries.
 	apart []error
 }
 

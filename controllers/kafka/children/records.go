@@ -2,7 +2,6 @@ package children
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -92,10 +91,9 @@ func (t *scope) claimNames(n *observation.Node) []string {
 	return slices.Compact(names)
 }
 
-// records writes the changed records of the selected nodes, and returns the nodes whose record could not be written. One of them keeps no
-// other from being recorded. Only what is outdated ends it at once.
-func (t *scope) records(ctx context.Context, from recording.Adoption, of func(*observation.Node) bool) (unrecorded []int32, err error) {
-	var failures []error
+// records writes the changed records of the selected nodes, and returns the nodes whose record could not be written, with an error of each. One
+// of them keeps no other from being recorded. Only what is outdated ends it at once, and is then the only error.
+func (t *scope) records(ctx context.Context, from recording.Adoption, of func(*observation.Node) bool) (unrecorded []int32, failures []error) {
 	for i := range t.snapshot.Nodes {
 		n := &t.snapshot.Nodes[i]
 		if !of(n) {
@@ -107,12 +105,27 @@ func (t *scope) records(ctx context.Context, from recording.Adoption, of func(*o
 		}
 		switch err := t.writeRecord(ctx, n, &r); {
 		case outdated(err):
-			return nil, err
+			return nil, []error{err}
 		case err != nil:
 			unrecorded, failures = append(unrecorded, n.ID), append(failures, err)
 		}
 	}
-	return unrecorded, errors.Join(failures...)
+	return unrecorded, failures
+}
+
+// isNew reports whether nothing exists of a desired node. Apply creates its record; Repair writes those of all other nodes.
+func isNew(n *observation.Node) bool {
+	return n.Wanted && !n.Recorded && !recording.HasLeftovers(n) && !n.Pod.Exists
+}
+
+// recordLags reports whether the observed record of an existing node does not say what it should: it was just written, or its write was
+// refused. No claim and no entry of such a node is created: by an old record its storage may be formatted although it was in use.
+func (t *scope) recordLags(n *observation.Node, from recording.Adoption) bool {
+	if !n.Recorded {
+		return !isNew(n)
+	}
+	r := recording.Next(t.kafka, t.snapshot, n, from)
+	return n.RecordBroken || !n.Record.Equal(&r)
 }
 
 func (t *scope) writeRecord(ctx context.Context, n *observation.Node, r *record.Record) error {

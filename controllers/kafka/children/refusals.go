@@ -9,7 +9,7 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// refusals is the writer of Apply. A write that is refused until someone changes the spec, a quota, a policy or another object is ErrWait,
+// refusals is the writer of Repair and Apply. A write that is refused until someone changes the spec, a quota, a policy or another object is ErrWait,
 // without back-off: all steps of Apply share one back-off, and a refused Deployment must not delay a scale-up, which takes several
 // reconciles. Outages and time-outs are backed off.
 type refusals struct{ lifecycle.Writer }

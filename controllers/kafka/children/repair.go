@@ -23,20 +23,21 @@ import (
 // Repair restores lost objects of a cluster as they last were: records, configurations, StrimziPodSets and their entries,
 // Services. It updates the records with what is observed running. It creates no new node, replaces no entry and makes no change of
 // existing objects that users would notice, so that it also runs while a change is refused or the cluster is paused. An annotation or label
-// of a pod that cannot be restored keeps nothing else from being applied.
+// of a pod that cannot be restored keeps nothing else from being applied, and neither does an object of a node whose write is refused: Apply
+// creates no claim and no entry of a node whose record is not as it should be.
 func (r *Reconciler) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer) error {
-	t := &scope{Reconciler: r, kafka: kafka, snapshot: snapshot, write: write}
+	t := &scope{Reconciler: r, kafka: kafka, snapshot: snapshot, write: refusals{write}}
 	var failures []error
 	if t.snapshot.Identity.Mismatch == nil { // else it is not known whose records they are
 		from, err := t.recordAdoption(ctx)
 		if err != nil {
 			return err
 		}
-		_, err = t.records(ctx, from, func(n *observation.Node) bool { return n.Recorded || recording.Adoptable(t.kafka, t.snapshot, n) })
-		if outdated(err) {
+		_, failed := t.records(ctx, from, func(n *observation.Node) bool { return n.Recorded || recording.Adoptable(t.kafka, t.snapshot, n) })
+		if err := errors.Join(failed...); outdated(err) {
 			return err
 		}
-		failures = append(failures, err)
+		failures = append(failures, t.withoutRefusals(failed...))
 	}
 	for _, pool := range t.pools() {
 		err := t.repairPool(ctx, pool)
@@ -52,6 +53,19 @@ func (r *Reconciler) Repair(ctx context.Context, kafka *kafkav1beta2.Kafka, snap
 		return errors.Join(append(t.apart, err)...)
 	}
 	return lifecycle.Apart(errors.Join(t.apart...))
+}
+
+// withoutRefusals adds the refused writes to those on which no other node depends, and returns the other failures.
+func (t *scope) withoutRefusals(failed ...error) error {
+	var failures []error
+	for _, err := range failed {
+		if errors.As(err, new(refusal)) {
+			t.apart = append(t.apart, err)
+		} else {
+			failures = append(failures, err)
+		}
+	}
+	return errors.Join(failures...)
 }
 
 // pools returns the sorted names of all pools of which a node is left.
@@ -84,7 +98,7 @@ func (t *scope) repairPool(ctx context.Context, pool string) error {
 		case outdated(err):
 			return err
 		case err != nil:
-			failures = append(failures, err)
+			failures = append(failures, t.withoutRefusals(err))
 		case lost:
 			entries = append(entries, entry)
 		}
@@ -98,7 +112,7 @@ func (t *scope) repairPool(ctx context.Context, pool string) error {
 	if outdated(err) {
 		return err
 	}
-	return errors.Join(append(failures, err)...)
+	return errors.Join(append(failures, t.withoutRefusals(err))...)
 }
 
 // restored restores the configuration of a node, and returns its entry if that was lost.
