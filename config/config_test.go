@@ -190,3 +190,16 @@ func TestManagerIsRestricted(t *testing.T) {
 	}
 	t.Error("there is no Deployment")
 }
+
+// The preflight checks come before the health endpoint, and take minutes on a slow API server.
+func TestManagerHasTimeToStart(t *testing.T) {
+	const want = 300
+	for _, o := range config.Manager("x", "y") {
+		if d, ok := o.(*appsv1.Deployment); ok {
+			probe := d.Spec.Template.Spec.Containers[0].StartupProbe
+			if probe == nil || probe.PeriodSeconds*probe.FailureThreshold < want {
+				t.Errorf("startup probe %+v, want one that gives %d seconds", probe, want)
+			}
+		}
+	}
+}
