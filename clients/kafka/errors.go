@@ -127,6 +127,12 @@ func WriteFailure(what string, err error, left bool) error {
 	}
 }
 
+// AfterAnother returns the failure of a request of a write of which an earlier request was executed. It is no refusal: of the write as a whole
+// something took effect.
+func AfterAnother(err error) error {
+	return errors.New("an earlier request of it was executed, and then: " + err.Error())
+}
+
 // undecided reports whether the answer comes from a broker that got no answer from the controller in time.
 func (r *Refused) undecided() bool {
 	return r.Code == CodeRequestTimedOut || r.Code == CodeNetworkException || r.Code == CodeUnknownServerError

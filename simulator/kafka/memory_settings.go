@@ -25,12 +25,15 @@ func (m Memory) Alter(ctx context.Context, alterations []client.Alteration) erro
 	if err := ctx.Err(); err != nil {
 		return &client.Unreadable{What: what, Err: err}
 	}
-	for _, a := range alterations {
+	for i, a := range alterations {
 		via := m.anyone()
 		if a.Broker != nil {
 			via = *a.Broker
 		}
-		if err := m.Cluster.Alter(via, a); err != nil {
+		switch err := m.Cluster.Alter(via, a); {
+		case err != nil && i > 0:
+			return &client.OutcomeUnknown{What: what, Err: client.AfterAnother(err)}
+		case err != nil:
 			return written(what, err)
 		}
 	}

@@ -164,6 +164,34 @@ func TestClientWriteWithLostAnswer(t *testing.T) {
 	}
 }
 
+// A refusal means that nothing was executed. After another request of the same call it does not.
+func TestClientAlterRefusedInPart(t *testing.T) {
+	good := kafka.Alteration{Set: map[string]string{"compression.type": "zstd"}}
+	bad := kafka.Alteration{Broker: new(int32(2)), Set: map[string]string{"message.max.bytes": "many"}}
+	const words = "many"
+	for name, tc := range map[string]struct {
+		alterations      []kafka.Alteration
+		refused, unknown bool
+	}{
+		"the only one":        {alterations: []kafka.Alteration{bad}, refused: true},
+		"the first of two":    {alterations: []kafka.Alteration{bad, good}, refused: true},
+		"after one that took": {alterations: []kafka.Alteration{good, bad}, unknown: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, "4.1.2")
+			clients := map[string]kafka.Writer{"wire": w.client()}
+			w.do(func(c *simulated.Cluster) { clients["memory"] = simulated.Memory{Cluster: c.Clone()} })
+			for kind, c := range clients {
+				err := c.Alter(t.Context(), tc.alterations)
+				_, refused := kafka.AsRefused(err)
+				if refused != tc.refused || kafka.IsOutcomeUnknown(err) != tc.unknown || !strings.Contains(err.Error(), words) {
+					t.Errorf("%s: err = %v, want refused %v, unknown %v, with Kafka's words", kind, err, tc.refused, tc.unknown)
+				}
+			}
+		})
+	}
+}
+
 // TestClientSendsWritesOnce counts the requests that arrive while every answer is lost.
 func TestClientSendsWritesOnce(t *testing.T) {
 	w := newWorld(t, "4.1.2")

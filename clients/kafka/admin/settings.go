@@ -63,16 +63,20 @@ func settingsOf(described []*sarama.ConfigEntry) kafka.Settings {
 	return kafka.SettingsOf(&values, func(name string) bool { return known[name] })
 }
 
-// Alter implements kafka.Writer. It sends one request for each alteration: Kafka accepts values of one broker only at that broker.
+// Alter implements kafka.Writer. It sends one request for each alteration: Kafka accepts values of one broker only at that broker. A
+// failure after one of them was executed is an unknown outcome.
 func (c *Client) Alter(ctx context.Context, alterations []kafka.Alteration) error {
 	return c.write(ctx, fmt.Sprintf("altering the configuration of %s", subjects(alterations)), func(ctx context.Context) (bool, error) {
 		sent := false
 		for i := range alterations {
 			left, err := c.alter(ctx, alterations[i].Broker, entriesOf(&alterations[i]))
-			sent = sent || left
-			if err != nil {
-				return sent, err
+			switch {
+			case err != nil && sent:
+				return true, kafka.AfterAnother(err)
+			case err != nil:
+				return left, err
 			}
+			sent = true
 		}
 		return sent, nil
 	})
