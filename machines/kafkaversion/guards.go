@@ -299,7 +299,7 @@ var snapshotsPossible = guard{
 // selectedStuck is satisfied if the current node serves no client anyway: its restart is then the test whether the older binary
 // starts.
 var selectedStuck = guard{
-	Name: "selected-node-stuck", Doc: "the selected node crashes or cannot start", Expected: "a selected node that crashes or cannot start",
+	Name: "selected-node-stuck", Doc: "the selected node crashes, or cannot start for two minutes", Expected: "a selected node that crashes or cannot start",
 	Needs: roll.ServingNeeds(),
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		n := f.Roll.Node(m.Node)

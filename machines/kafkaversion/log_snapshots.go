@@ -136,14 +136,33 @@ func SnapshotDue(started, lowered time.Time, interval time.Duration) time.Time {
 	return since.Add(interval).Add(loads)
 }
 
-// stuck reports whether a node serves no client and cannot start without a change: its process crashes, or its pod cannot start.
+// stuck reports whether a node serves no client and cannot start without a change: its process crashes, or its pod cannot start for a while.
 // Only such a node may test an older binary, which its log may kill: a missing pod returns soon unless the API server refuses it, a node that
 // takes long to start may be recovering its logs, and a node that is merely not ready may serve.
 func (f *Facts) stuck(n *roll.Node) transitions.Verdict {
-	if n.Trouble == nil || n.Ready || !n.Running && n.Trouble.Reason != roll.PodRefused {
+	switch {
+	case n.Trouble == nil || n.Ready || !n.Running && n.Trouble.Reason != roll.PodRefused:
 		return transitions.Deny(n.Name() + " is ready, starting or being recreated")
+	case !f.lasts(n):
+		return transitions.Deny(n.Name() + " may start soon: " + n.Trouble.Message)
 	}
 	return roll.Lost(&f.Roll, n)
+}
+
+// troubleLasts is how long a pod that is refused, not scheduled or without an image may be about to start: each of these is also seen for a
+// moment while a node or a registry is busy, or a webhook restarts.
+const troubleLasts = 2 * time.Minute
+
+// lasts reports whether the trouble of a node does not pass by itself: its process dies, or the pod has had it for a while.
+func (f *Facts) lasts(n *roll.Node) bool {
+	if n.Trouble.Reason == roll.ContainerDied || n.Trouble.Reason == roll.OutOfMemory {
+		return true
+	}
+	since := n.UnreadySince
+	if !n.Running {
+		since = n.RefusedSince
+	}
+	return !since.IsZero() && !f.Roll.Now.Before(since.Add(troubleLasts))
 }
 
 // snapshotsDone returns when the last pending node will have taken its snapshot.

@@ -146,7 +146,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 }
 
 var stuckGuard = guard{
-	Name: "node-stuck", Doc: "a node on another version crashes or cannot start", Expected: "a node that crashes or cannot start", Needs: roll.ServingNeeds(),
+	Name: "node-stuck", Doc: "a node on another version crashes, or cannot start for two minutes", Expected: "a node that crashes or cannot start", Needs: roll.ServingNeeds(),
 }
 
 // pickStuck chooses the first node that is demonstrably stuck. If that is unknown of a node, the answer is unknown.

@@ -47,6 +47,10 @@ func (k scenes) awaitingSnapshot() []machineRow {
 		at("a node has been starting for ten minutes", "it may be recovering its logs; the older binary might die on them", k.lingering().but(rolltest.Starting(1, 10*time.Minute)), waits("snapshots-taken")),
 		at("the API server refuses the pod of a node", "it does not come back by itself; it goes first, as the test", k.lingering().but(rolltest.Refused(2)), first(2)),
 		at("the API server refuses the pod of the node whose log holds the level", "", k.lingering().but(rolltest.Refused(1)), first(1)),
+		at("the API server has refused a pod for a moment", "a webhook may be restarting; on the older binary the node would die", k.lingering().but(rolltest.RefusedFor(1, 2*time.Minute-time.Second)), waits("snapshots-taken")),
+		at("the API server has refused a pod for two minutes", "", k.lingering().but(rolltest.RefusedFor(1, 2*time.Minute)), first(1)),
+		at("a pod cannot start since a moment", "it may be waiting for a machine or an image", k.lingering().but(rolltest.DownFor(1, 2*time.Minute-time.Second)), waits("snapshots-taken")),
+		at("a pod cannot start for two minutes", "", k.lingering().but(rolltest.DownFor(1, 2*time.Minute)), first(1)),
 		at("a pod is away for a moment", "it comes back as it last ran; on the older binary it would die", k.lingering().but(rolltest.Gone(1)), waits("snapshots-taken")),
 		at("a node that was moved already is down", "", k.lingering().moved(2).but(rolltest.Down(2)), waits("snapshots-taken")),
 		at("a node came up that never snapshots", "", k.lingering().lowered(2, time.Minute, 0), moves("snapshots-off", kafkaversion.Refusing)),
@@ -74,6 +78,7 @@ func (k scenes) permissions() []machineRow {
 		at("a raise may still take effect", "the older binary would die of it", k.cluster(3).at(oldLevel).wanting(old).inFlightUntil(time.Second, true), blocked),
 		at("a log still holds a level too high", "", k.lingering(), back),
 		at("a log still holds a level too high, and the pod is away for a moment", "", k.lingering().but(rolltest.Gone(1)), back),
+		at("a log still holds a level too high, and the pod is refused for a moment", "", k.lingering().but(rolltest.RefusedFor(1, time.Minute)), back),
 		at("a log still holds a level too high, but the node does not come up", "it goes, as the test", k.lingering().but(rolltest.Down(1)), restarts),
 		at("a log still holds a level too high, and whether Kafka counts on the dying node is not known", "", k.lingering().but(rolltest.Looping(1), rolltest.Silent), unknown),
 	}

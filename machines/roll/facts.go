@@ -56,6 +56,8 @@ type Node struct {
 	ReadySince time.Time
 	// UnreadySince is when the pod last stopped being ready, or was created; zero for a ready pod.
 	UnreadySince time.Time
+	// RefusedSince is since when the API server refuses pods of the node's set, if its pod is one of them; else zero.
+	RefusedSince time.Time
 	// NeverStarted is true if no process of Kafka has run in the pod.
 	NeverStarted bool
 	// StartedAt is when the pod's process started; zero if it has not.

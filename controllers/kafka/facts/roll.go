@@ -41,7 +41,7 @@ func Roll(k *kafkav1beta2.Kafka, v *observation.Snapshot, outdated func(*observa
 		f.Nodes = append(f.Nodes, roll.Node{
 			ID: n.ID, Pod: n.PodName, Controller: roles.Controller, Broker: roles.Broker, Ephemeral: n.MetadataStorage == observation.StorageEphemeral,
 			Running: n.Pod.Exists && !n.Pod.Terminating, Ready: n.Pod.Ready, ReadySince: n.Pod.ReadySince,
-			UnreadySince: n.Pod.UnreadySince, NeverStarted: n.Pod.NeverStarted,
+			UnreadySince: n.Pod.UnreadySince, RefusedSince: n.Pod.RefusedSince, NeverStarted: n.Pod.NeverStarted,
 			StartedAt: n.Pod.StartedAt, Trouble: n.Pod.Trouble, Outdated: outdated(n),
 		})
 	}

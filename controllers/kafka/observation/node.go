@@ -116,6 +116,8 @@ type Pod struct {
 	ReadySince time.Time
 	// UnreadySince is when it last stopped being ready, or was created; zero while it is ready.
 	UnreadySince time.Time
+	// RefusedSince is since when the API server refuses pods of its StrimziPodSet, if it does not exist and is one of them; else zero.
+	RefusedSince time.Time
 	// NeverStarted is true if its Kafka container has not been started yet.
 	NeverStarted bool
 	// Running is true if the Kafka container runs. StartedAt is when it started.

@@ -2,6 +2,7 @@ package observation
 
 import (
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,27 +22,27 @@ func (d *deriver) refusedPods() {
 			continue
 		}
 		if set := Named(d.snapshot.Objects.PodSets, render.PodSetName(d.kafka.Name, n.Pool)); set != nil {
-			n.Pod.Trouble = refusalOf(set, n.PodName)
+			n.Pod.Trouble, n.Pod.RefusedSince = refusalOf(set, n.PodName)
 		}
 	}
 }
 
-// refusalOf returns why the pod could not be created; nil if the status of its set names no reason for this pod, although it has room for
-// the reasons of all pods.
-func refusalOf(set *corev1beta2.StrimziPodSet, pod string) *transitions.Problem {
+// refusalOf returns why the pod could not be created, and since when the set has had refused pods; nil if the status of its set names no
+// reason for this pod, although it has room for the reasons of all pods.
+func refusalOf(set *corev1beta2.StrimziPodSet, pod string) (why *transitions.Problem, since time.Time) {
 	c := meta.FindStatusCondition(set.Status.Conditions, corev1beta2.PodsMade)
 	if c == nil || c.Status != metav1.ConditionFalse {
-		return nil
+		return nil, since
 	}
 	last := ""
 	for line := range strings.SplitSeq(c.Message, "\n") { // an error for each pod
 		if _, cause, found := strings.Cut(line, "/"+pod+": "); found {
-			return shortProblem(roll.PodRefused, "cannot be created: %s", cause)
+			return shortProblem(roll.PodRefused, "cannot be created: %s", cause), c.LastTransitionTime.Time
 		}
 		last = line
 	}
 	if strings.HasPrefix(last, corev1beta2.PodsMadeMore) {
-		return shortProblem(roll.PodRefused, "cannot be created; the status of StrimziPodSet %s has no room for the reason", set.Name)
+		return shortProblem(roll.PodRefused, "cannot be created; the status of StrimziPodSet %s has no room for the reason", set.Name), c.LastTransitionTime.Time
 	}
-	return nil
+	return nil, since
 }

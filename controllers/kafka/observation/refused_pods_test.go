@@ -26,11 +26,15 @@ func TestRefusalOf(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			set := &corev1beta2.StrimziPodSet{ObjectMeta: metav1.ObjectMeta{Name: "c-p"}}
 			if tc.condition != "" {
-				set.Status.Conditions = []metav1.Condition{{Type: tc.condition, Status: metav1.ConditionStatus(tc.status), Message: tc.message}}
+				set.Status.Conditions = []metav1.Condition{{Type: tc.condition, Status: metav1.ConditionStatus(tc.status), Message: tc.message, LastTransitionTime: metav1.NewTime(noon)}}
 			}
 			got := ""
-			if problem := refusalOf(set, "c-p-1"); problem != nil {
+			problem, since := refusalOf(set, "c-p-1")
+			if problem != nil {
 				got = problem.Message
+			}
+			if since.Equal(noon) != (problem != nil) {
+				t.Errorf("refused since %s", since)
 			}
 			if diff := cmp.Diff(tc.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)

@@ -114,6 +114,11 @@ func Down(id int32) Change {
 	})
 }
 
+// DownFor is a node whose pod was created that long ago and cannot start.
+func DownFor(id int32, ago time.Duration) Change {
+	return All(Down(id), each([]int32{id}, func(n *roll.Node) { n.UnreadySince = Now.Add(-ago) }))
+}
+
 // Looping is a node whose process keeps crashing: its pod is not ready and had a process. Kafka's answers do not change.
 func Looping(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) {
@@ -169,9 +174,13 @@ func Gone(id int32) Change {
 	return each([]int32{id}, func(n *roll.Node) { n.Running, n.Ready, n.StartedAt = false, false, time.Time{} })
 }
 
-// Refused is a node whose pod the API server refuses to create.
-func Refused(id int32) Change {
+// Refused is a node whose pod the API server has refused to create for an hour.
+func Refused(id int32) Change { return RefusedFor(id, time.Hour) }
+
+// RefusedFor is a node whose pod the API server has refused to create for the given time.
+func RefusedFor(id int32, ago time.Duration) Change {
 	return All(Gone(id), each([]int32{id}, func(n *roll.Node) {
+		n.RefusedSince = Now.Add(-ago)
 		n.Trouble = transitions.Problemf(roll.PodRefused, "cannot be created: exceeded quota: small")
 	}))
 }
