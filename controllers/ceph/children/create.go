@@ -98,7 +98,8 @@ func (t *scope) severalVersions(filesystem string) bool {
 	return false
 }
 
-// authorize adds the keys of daemons that were declared after the cluster was launched.
+// authorize adds the keys of daemons that were declared after the cluster was launched. Those that were added are recorded also while another one
+// is: the Sender forgets them after a while, and would send the first ones again for ever.
 func (t *scope) authorize(ctx context.Context) error {
 	var failed failures
 	next := t.next()
@@ -109,12 +110,12 @@ func (t *scope) authorize(ctx context.Context) error {
 		}
 		entity := keys.Entity(d.Name)
 		done, err := t.send(ctx, connection.Command{ImportKeys: &connection.ImportKeys{Entity: entity, Keyring: t.snapshot.Keys[entity]}})
-		if !failed.goesOn(err) {
-			return failed.join()
-		}
 		if done {
 			one.Authorized = true
 			next.Daemons = put(next.Daemons, d.Name.String(), one)
+		}
+		if !failed.goesOn(err) {
+			break
 		}
 	}
 	failed.goesOn(t.store(ctx, next))

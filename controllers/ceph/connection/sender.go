@@ -43,7 +43,7 @@ type sent struct {
 // Lifecycle is the name under which all commands of an object are numbered.
 const Lifecycle = "commands"
 
-// Send sends the command, unless it has just succeeded, which done reports. It returns ErrWait while a command is under way. For a
+// Send sends the command, unless it has just succeeded, which done reports. It returns ErrWait while another one is under way. For a
 // command that failed it returns that error, also while it or another one is under way, so that what is shown stays the same and the caller
 // backs off. That it succeeded is no evidence of its effect.
 func (s *Sender) Send(ctx context.Context, to Endpoint, command Command, now time.Time) (done bool, err error) {
@@ -51,30 +51,41 @@ func (s *Sender) Send(ctx context.Context, to Endpoint, command Command, now tim
 	defer s.mu.Unlock()
 	o := s.of(to.UID)
 	text := command.String()
-	if o.open {
-		answer := s.System.Answer(to, o.last)
-		switch {
-		case answer.State == external.Pending && o.failed[text] != "":
-			return false, o.failure(text)
-		case answer.State == external.Pending:
-			return false, fmt.Errorf("to %s: %w: the command to %s has not ended", text, lifecycle.ErrWait, o.text)
-		}
-		o.open = false
-		if answer.State == external.Done {
-			o.done[o.text] = now
-			delete(o.failed, o.text)
-		} else if o.failed[o.text] = reason(answer); o.text == text {
-			return false, o.failure(text)
-		}
+	pending, err := s.process(to, o, text, now)
+	if err != nil {
+		return false, err
 	}
 	maps.DeleteFunc(o.done, func(_ string, at time.Time) bool { return now.Sub(at) >= repeat })
 	if _, recently := o.done[text]; recently {
 		return true, nil
 	}
+	if pending {
+		return false, fmt.Errorf("to %s: %w: the command to %s has not ended", text, lifecycle.ErrWait, o.text)
+	}
 	o.number++
 	o.last, o.text, o.open = machines.RequestID{UID: string(to.UID), Lifecycle: Lifecycle, State: "sending", Sequence: o.number}, text, true
 	s.System.Write(ctx, to, o.last, command)
 	return false, o.failure(text)
+}
+
+// process takes the answer of the command without one, and reports whether it is still under way. The error is that of the command to be sent:
+// it has just failed, or it failed before and cannot be sent again yet.
+func (s *Sender) process(to Endpoint, o *sent, text string, now time.Time) (pending bool, err error) {
+	if !o.open {
+		return false, nil
+	}
+	answer := s.System.Answer(to, o.last)
+	if answer.State == external.Pending {
+		return true, o.failure(text)
+	}
+	o.open = false
+	if answer.State == external.Done {
+		o.done[o.text] = now
+		delete(o.failed, o.text)
+	} else if o.failed[o.text] = reason(answer); o.text == text {
+		return false, o.failure(text)
+	}
+	return false, nil
 }
 
 // failure is the error of a command before it was repeated; nil if it did not fail.

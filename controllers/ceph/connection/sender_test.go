@@ -56,6 +56,7 @@ func TestSenderSend(t *testing.T) {
 		{name: "another one waits", answer: external.Answer{State: external.Pending}, command: fs("b"), err: "has not ended"},
 		{name: "it succeeded and is not repeated at once", answer: external.Answer{State: external.Done}, command: fs("a"), done: true},
 		{name: "another one follows", answer: external.Answer{State: external.Done}, command: fs("b"), want: []string{"create the filesystem b"}},
+		{name: "which one that has just succeeded does not wait for", answer: external.Answer{State: external.Pending}, command: fs("a"), done: true},
 		{name: "one that was refused is an error", answer: refused, command: fs("b"), err: "ceph answered EPERM: no"},
 		{name: "and is sent again with the same error", answer: refused, command: fs("b"), err: "ceph answered EPERM: no", want: []string{"create the filesystem b"}},
 		{name: "which stays while it is under way", answer: external.Answer{State: external.Pending}, command: fs("b"), err: "ceph answered EPERM: no"},
