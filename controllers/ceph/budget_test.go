@@ -11,6 +11,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
@@ -43,16 +44,60 @@ func TestKindBudgetsEvictions(t *testing.T) {
 	r.until("the other budgets", time.Minute, func() bool { return cmp.Equal(want, budgets()) })
 }
 
+// TestKindReplacesABudgetWithAMaximum of an earlier release: the API server refuses a budget with both.
+func TestKindReplacesABudgetWithAMaximum(t *testing.T) {
+	r := launched(t, "16")
+	mon := func() *policyv1.PodDisruptionBudget {
+		b := &policyv1.PodDisruptionBudget{}
+		r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-mon"}, b))
+		return b
+	}
+	b := mon()
+	want := b.DeepCopy().Spec
+	b.Spec.MinAvailable, b.Spec.MaxUnavailable, b.Spec.Selector.MatchExpressions = nil, new(intstr.FromInt32(1)), nil
+	r.must(r.client.Update(t.Context(), b))
+	r.step()
+	if diff := cmp.Diff(want, mon().Spec); diff != "" {
+		t.Errorf("budget (-want +got):\n%s", diff)
+	}
+	if want.MinAvailable.IntValue() != 2 {
+		t.Errorf("of three monitors %s have to be available", want.MinAvailable)
+	}
+}
+
+// TestKindLetsAHostWithTwoMonitorsBeDrained lets both be evicted, one after the other, while the other three are a majority.
+func TestKindLetsAHostWithTwoMonitorsBeDrained(t *testing.T) {
+	c := cluster("ceph:16")
+	c.Spec.Mon = cephv1.MonSpec{Count: 5, AllowMultiplePerNode: true}
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	mon := cephclient.Daemon{Type: cephclient.TypeMon, ID: "a"} // on node-1, as mon.d
+	node := &corev1.Node{}
+	r.must(r.client.Get(t.Context(), client.ObjectKey{Name: "node-1"}, node))
+	node.Spec.Unschedulable = true
+	r.must(r.client.Update(t.Context(), node))
+	r.world.Unscheduled = func(p *corev1.Pod) bool {
+		return p.Labels["ceph_daemon_id"] == "a" && p.Labels["ceph_daemon_type"] == "mon"
+	}
+	r.lose(mon)
+	r.world.Empty = nil
+	r.until("a budget without the host", time.Minute, func() bool {
+		var b policyv1.PodDisruptionBudget
+		r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: c.Namespace, Name: "rook-ceph-mon"}, &b))
+		return b.Spec.MinAvailable.IntValue() == 3 && cmp.Equal(b.Spec.Selector.MatchExpressions[0].Values, []string{"a", "d"})
+	})
+}
+
 // TestKindLetsAHostBeDrained lets all OSDs of a host be evicted, and no others, while the host is away: their pods cannot start, and a budget
 // that counts them would never let the last one go.
 func TestKindLetsAHostBeDrained(t *testing.T) {
 	osd := func(id string) cephclient.Daemon { return cephclient.Daemon{Type: cephclient.TypeOSD, ID: id} }
 	cordon := func(n *corev1.Node) { n.Spec.Unschedulable = true }
 	type budget struct {
-		Max     int32
+		Least   int
 		Selects []string
 	}
-	all, others := budget{1, []string{"0", "1", "2", "3"}}, budget{0, []string{"2", "3"}}
+	all, others := budget{3, []string{"0", "1", "2", "3"}}, budget{2, []string{"2", "3"}}
 	for name, tc := range map[string]struct {
 		node func(*corev1.Node)
 		away []cephclient.Daemon
@@ -90,7 +135,7 @@ func TestKindLetsAHostBeDrained(t *testing.T) {
 				r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: c.Namespace, Name: "rook-ceph-osd"}, &b))
 				selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 				r.must(err)
-				out := budget{Max: b.Spec.MaxUnavailable.IntVal}
+				out := budget{Least: b.Spec.MinAvailable.IntValue()}
 				for _, id := range []string{"0", "1", "2", "3"} {
 					if selector.Matches(labels.Set{"ceph.rook.io/cluster": "rook-ceph", "ceph_daemon_type": "osd", "ceph_daemon_id": id}) {
 						out.Selects = append(out.Selects, id)
@@ -140,7 +185,7 @@ func TestKindDrainsBesideAnOSDThatNeverServed(t *testing.T) {
 	for range 10 {
 		r.step()
 	}
-	if of := budget(); selects("3") || !selects("0") || of.Spec.MaxUnavailable.IntVal != 1 {
+	if of := budget(); selects("3") || !selects("0") || of.Spec.MinAvailable.IntValue() != 2 {
 		t.Errorf("the budget: %+v", of.Spec)
 	}
 	r.world.Broken = nil

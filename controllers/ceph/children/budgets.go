@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/detent-dev/detent/clients/ceph"
@@ -13,28 +14,46 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// budgets applies the budgets of the types of daemons that the spec declares. If a host cannot be read, no OSD is excluded.
+// budgets applies the budgets of the types of daemons that the spec declares. If a host cannot be read, no daemon on it is excluded.
 func (t *scope) budgets(ctx context.Context) error {
-	away, unread := t.away(ctx)
+	var unread failures
 	for _, kind := range ceph.Types() {
 		if len(t.declaredOf(kind)) == 0 {
 			continue
 		}
-		budget := render.Budget(t.cluster, kind)
-		if kind == ceph.TypeOSD {
-			budget = render.OSDBudget(t.cluster, away, facts.NeverServed(t.snapshot))
-		}
-		if err := t.write.Apply(ctx, budget); err != nil {
+		away, err := t.away(ctx, kind)
+		unread.goesOn(err)
+		if err := t.budget(ctx, render.Budget(t.cluster, kind, facts.Evictions(t.snapshot, kind, away))); err != nil {
 			return err
 		}
 	}
-	return unread
+	return unread.join()
 }
 
-// away returns the OSDs of the host that has all OSDs that do not serve, if that is why: it is drained, or down. Their pods cannot start, so
-// that a budget that counts them would never let the last ones go.
-func (t *scope) away(ctx context.Context) ([]string, error) {
-	host, ids := facts.Away(t.snapshot)
+// budget applies a budget. One with a maximum, as earlier releases made it, is replaced as a whole: Apply would keep the maximum beside the minimum.
+func (t *scope) budget(ctx context.Context, want *policyv1.PodDisruptionBudget) error {
+	have := t.snapshot.Budgets[want.Name]
+	if have == nil || have.Spec.MaxUnavailable == nil || have.DeletionTimestamp != nil {
+		return t.write.Apply(ctx, want)
+	}
+	replaced := have.DeepCopy()
+	replaced.Spec = want.Spec
+	if err := t.write.Own(replaced); err != nil {
+		return err
+	}
+	if err := t.write.Update(ctx, replaced); err != nil {
+		return fmt.Errorf("changing the PodDisruptionBudget %s: %w", want.Name, err)
+	}
+	return nil
+}
+
+// away returns the monitors or OSDs of the host that has all of them that do not serve, if that is why: it is drained, or down. Their pods
+// cannot start, so that a budget that counts them would never let the last ones go.
+func (t *scope) away(ctx context.Context, kind ceph.Type) ([]string, error) {
+	if kind != ceph.TypeMon && kind != ceph.TypeOSD {
+		return nil, nil
+	}
+	host, ids := facts.Away(t.snapshot, kind)
 	if host == "" {
 		return nil, nil
 	}
@@ -43,7 +62,7 @@ func (t *scope) away(ctx context.Context) ([]string, error) {
 	case lifecycle.ObjectMissing(err):
 		return ids, nil
 	case err != nil:
-		return nil, fmt.Errorf("reading the host %s of OSDs that do not serve: %w", host, err)
+		return nil, fmt.Errorf("reading the host %s of daemons that do not serve: %w", host, err)
 	case node.Spec.Unschedulable || !nodeReady(&node):
 		return ids, nil
 	}

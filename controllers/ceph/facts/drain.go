@@ -7,19 +7,46 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 )
 
-// Away returns the only host that has OSDs that do not serve, with the numbers of all OSDs on it; empty if all serve, if they are of several
-// hosts or of an unknown one, or if Ceph does not say which are up. OSDs that never served have no data, and do not count.
-func Away(s *observation.Snapshot) (host string, ids []string) {
+// Evictions returns what the budget of a type of daemons permits. While a host is away, all monitors or OSDs on it may be evicted, and no other
+// one of their type: away are their ids. OSDs that have never served may be evicted, too: a budget that counts one that does not start would
+// let no other one go.
+func Evictions(s *observation.Snapshot, kind ceph.Type, away []string) render.Evictions {
+	out := render.Evictions{Free: slices.Clone(away), None: len(away) > 0}
+	for _, d := range counted(s, kind) {
+		if !slices.Contains(away, d.ID) {
+			out.Count++
+		}
+	}
+	if kind == ceph.TypeOSD {
+		out.Free = append(out.Free, NeverServed(s)...)
+	}
+	return out
+}
+
+// counted returns the daemons of a type that were launched and are to run, whether they have a pod or not. Monitors and OSDs are members of the
+// cluster also if the spec declares them no more. OSDs that have never served do not count.
+func counted(s *observation.Snapshot, kind ceph.Type) []ceph.Daemon {
+	return slices.DeleteFunc(s.Record.Of(kind), func(d ceph.Daemon) bool {
+		_, declared := s.Find(d)
+		runs := declared || s.Deployments[d] != nil || kind == ceph.TypeMon || kind == ceph.TypeOSD
+		return s.Record.Daemons[d.String()].Reference == "" || !runs || kind == ceph.TypeOSD && neverServed(s, d)
+	})
+}
+
+// Away returns the only host that has monitors, or OSDs, that do not serve, with the ids of all on it; empty if all serve, if they are of several
+// hosts or of an unknown one, if Ceph does not say which serve, or if the monitors of the other hosts are no majority.
+func Away(s *observation.Snapshot, kind ceph.Type) (host string, ids []string) {
 	m, known := observation.Known(s.Cluster)
 	if !known || s.Record == nil {
 		return "", nil
 	}
-	for _, name := range servedOSDs(s) {
+	all := counted(s, kind)
+	for _, name := range all {
 		pod := s.Pods[name]
-		serves := pod != nil && pod.DeletionTimestamp == nil && observation.Ready(pod) && Serves(&m, name)
-		if serves || s.Record.Daemons[name.String()].Reference == "" {
+		if pod != nil && pod.DeletionTimestamp == nil && observation.Ready(pod) && Serves(&m, name) {
 			continue
 		}
 		at := hostOf(s, name)
@@ -28,27 +55,27 @@ func Away(s *observation.Snapshot) (host string, ids []string) {
 		}
 		host = at
 	}
-	for _, name := range servedOSDs(s) {
+	for _, name := range all {
 		if host != "" && hostOf(s, name) == host {
 			ids = append(ids, name.ID)
 		}
 	}
+	if kind == ceph.TypeMon && 2*(len(all)-len(ids)) <= max(len(all), len(m.Quorum.Monitors)) {
+		return "", nil
+	}
 	return host, ids
 }
 
-// hostOf returns the host that an OSD depends on: that of its pod, and without a pod on a host that of its directory, or that in CRUSH; empty if
-// none is known. An OSD on a volume that is not bound to a host keeps its first host in CRUSH when it moves, and another one may run it.
-func hostOf(s *observation.Snapshot, osd ceph.Daemon) string {
-	if pod := s.Pods[osd]; pod != nil && pod.Spec.NodeName != "" {
+// hostOf returns the host that a monitor or an OSD depends on: that of its pod, and without a pod on a host that of its directory, or that in
+// CRUSH; empty if none is known. An OSD on a volume that is not bound to a host keeps its first host in CRUSH when it moves, and another one may
+// run it.
+func hostOf(s *observation.Snapshot, name ceph.Daemon) string {
+	if pod := s.Pods[name]; pod != nil && pod.Spec.NodeName != "" {
 		return pod.Spec.NodeName
 	}
-	declared, _ := s.Find(osd)
-	return cmp.Or(declared.Node, s.Record.Daemons[osd.String()].CrushHost)
-}
-
-// servedOSDs returns the OSDs that may have served.
-func servedOSDs(s *observation.Snapshot) []ceph.Daemon {
-	return slices.DeleteFunc(s.Record.Of(ceph.TypeOSD), func(d ceph.Daemon) bool { return neverServed(s, d) })
+	declared, _ := s.Find(name)
+	one := s.Record.Daemons[name.String()]
+	return cmp.Or(declared.Node, one.Node, one.CrushHost)
 }
 
 // neverServed reports whether the record says that an OSD has never served. One of which it does not say that may have data.

@@ -1,10 +1,13 @@
 package facts_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
@@ -12,6 +15,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -80,12 +84,89 @@ func TestAway(t *testing.T) {
 				m.OSDs.OSDs = append(m.OSDs.OSDs, ceph.OSD{Number: number, Up: up[id]})
 			}
 			s.Cluster = transitions.Known(m, time.Now())
-			host, ids := facts.Away(s)
+			host, ids := facts.Away(s, ceph.TypeOSD)
 			if diff := cmp.Diff(tc.want, away{host, ids}); diff != "" {
 				t.Errorf("away (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tc.new, facts.NeverServed(s)); diff != "" {
 				t.Errorf("never served (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAwayOfMonitors has two monitors on node-1, and the others each on a node of its own.
+func TestAwayOfMonitors(t *testing.T) {
+	for name, tc := range map[string]struct {
+		launched []string
+		down     []string
+		noPod    []string
+		// monitors of the monmap that the record does not have.
+		foreign int
+		want    []string
+	}{
+		"all serve":                         {launched: []string{"a", "b", "c", "d", "e"}},
+		"one of two of a host":              {launched: []string{"a", "b", "c", "d", "e"}, down: []string{"a"}, want: []string{"a", "b"}},
+		"one without a pod":                 {launched: []string{"a", "b", "c", "d", "e"}, noPod: []string{"b"}, want: []string{"a", "b"}},
+		"of two hosts":                      {launched: []string{"a", "b", "c", "d", "e"}, down: []string{"a", "c"}},
+		"the others are half of them":       {launched: []string{"a", "b", "c", "d"}, down: []string{"a"}},
+		"the others are no majority":        {launched: []string{"a", "b", "c"}, down: []string{"a"}},
+		"the others are half of the monmap": {launched: []string{"a", "b", "c", "d", "e"}, down: []string{"a"}, foreign: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &observation.Snapshot{Record: &record.Record{Daemons: map[string]record.Daemon{"mon.f": {Node: "node-1"}}}, Pods: map[ceph.Daemon]*corev1.Pod{}}
+			var m cephupgrade.Cluster
+			m.Quorum.Monitors = make([]string, tc.foreign)
+			for _, id := range tc.launched {
+				node := "node-" + id
+				if id == "a" || id == "b" {
+					node = "node-1"
+				}
+				s.Record.Daemons["mon."+id] = record.Daemon{Reference: "ceph:18", Node: node}
+				if m.Quorum.Monitors = append(m.Quorum.Monitors, id); !slices.Contains(tc.down, id) {
+					m.Quorum.Members = append(m.Quorum.Members, id)
+				}
+				pod := &corev1.Pod{Spec: corev1.PodSpec{NodeName: node}}
+				pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+				if !slices.Contains(tc.noPod, id) {
+					s.Pods[ceph.Daemon{Type: ceph.TypeMon, ID: id}] = pod
+				}
+			}
+			s.Cluster = transitions.Known(m, time.Now())
+			_, got := facts.Away(s, ceph.TypeMon)
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("away (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestEvictions counts the daemons that were launched and are to run, whether they have a pod or not.
+func TestEvictions(t *testing.T) {
+	s := &observation.Snapshot{
+		Declared: []daemons.Daemon{{Name: ceph.Daemon{Type: ceph.TypeMDS, ID: "fs-a"}}, {Name: ceph.Daemon{Type: ceph.TypeMDS, ID: "fs-b"}}},
+		Record: &record.Record{Daemons: map[string]record.Daemon{
+			"mon.a": {Reference: "ceph:18"}, "mon.b": {Reference: "ceph:18"}, "mon.c": {},
+			"osd.0": {Reference: "ceph:18", Format: record.FormatDone}, "osd.1": {Reference: "ceph:18", Format: record.FormatDone},
+			"osd.2":    {Reference: "ceph:18", Format: record.FormatAllowed},
+			"mds.fs-a": {Reference: "ceph:18"}, "mds.fs-b": {}, "mds.fs-c": {Reference: "ceph:18"}, "mds.fs-d": {Reference: "ceph:18"},
+		}},
+		Deployments: map[ceph.Daemon]*appsv1.Deployment{{Type: ceph.TypeMDS, ID: "fs-d"}: {}},
+	}
+	for name, tc := range map[string]struct {
+		of   ceph.Type
+		away []string
+		want render.Evictions
+	}{
+		"monitors that the spec declares no more":     {of: ceph.TypeMon, want: render.Evictions{Count: 2}},
+		"an OSD that never served":                    {of: ceph.TypeOSD, want: render.Evictions{Count: 2, Free: []string{"2"}}},
+		"OSDs whose host is away":                     {of: ceph.TypeOSD, away: []string{"0"}, want: render.Evictions{Count: 1, Free: []string{"0", "2"}, None: true}},
+		"metadata servers that are declared, or left": {of: ceph.TypeMDS, want: render.Evictions{Count: 2}},
+		"none": {of: ceph.TypeRGW},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, facts.Evictions(s, tc.of, tc.away), cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("evictions (-want +got):\n%s", diff)
 			}
 		})
 	}

@@ -2,7 +2,6 @@ package observation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -92,8 +92,11 @@ func (s *Snapshot) objects(ctx context.Context, c *cephv1.Cluster, read client.R
 	var pods corev1.PodList
 	var claims corev1.PersistentVolumeClaimList
 	var jobs batchv1.JobList
-	if err := errors.Join(list(ctx, c, read, &maps), list(ctx, c, read, &services), list(ctx, c, read, &deployments), list(ctx, c, read, &pods), list(ctx, c, read, &claims), list(ctx, c, read, &jobs)); err != nil {
-		return err
+	var budgets policyv1.PodDisruptionBudgetList
+	for _, into := range []client.ObjectList{&maps, &services, &deployments, &pods, &claims, &jobs, &budgets} {
+		if err := list(ctx, c, read, into); err != nil {
+			return err
+		}
 	}
 	for i := range maps.Items {
 		if m := &maps.Items[i]; m.Name == record.Name(c.Name) {
@@ -108,7 +111,10 @@ func (s *Snapshot) objects(ctx context.Context, c *cephv1.Cluster, read client.R
 	}
 	s.Services, s.Deployments, s.Pods = map[ceph.Daemon]*corev1.Service{}, map[ceph.Daemon]*appsv1.Deployment{}, map[ceph.Daemon]*corev1.Pod{}
 	s.Claims, s.Detections, s.PodNames = map[string]*corev1.PersistentVolumeClaim{}, map[string]Detection{}, map[string]bool{}
-	s.Pulls = map[string]Pull{}
+	s.Pulls, s.Budgets = map[string]Pull{}, map[string]*policyv1.PodDisruptionBudget{}
+	for i := range budgets.Items {
+		s.Budgets[budgets.Items[i].Name] = &budgets.Items[i]
+	}
 	// A copy of an object has its labels, such as the Service that kubectl expose creates, and another name.
 	for i := range services.Items {
 		if d, ok := render.DaemonOf(services.Items[i].Labels); ok && services.Items[i].Name == daemons.ObjectName(c.Name, d) {

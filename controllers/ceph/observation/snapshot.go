@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
@@ -46,6 +47,8 @@ type Snapshot struct {
 	Pods        map[ceph.Daemon]*corev1.Pod
 	Claims      map[string]*corev1.PersistentVolumeClaim
 	Detections  map[string]Detection
+	// Budgets are the PodDisruptionBudgets by name.
+	Budgets map[string]*policyv1.PodDisruptionBudget
 	// Tools is the Deployment in whose pod commands are run, and ToolsPod its newest pod; nil without one.
 	Tools    *appsv1.Deployment
 	ToolsPod *corev1.Pod

@@ -27,10 +27,7 @@ func TestBudgetSelectsTheDaemonsOfItsType(t *testing.T) {
 	pods["detection"] = render.Detect(in.Cluster, "ceph:1", 167).Spec.Template.Labels
 	pods["pull"] = render.Pull(in.Cluster, ceph.TypeMon, "node-1", "ceph:1", 167).Spec.Template.Labels
 	for _, kind := range ceph.Types() {
-		budget := render.Budget(in.Cluster, kind)
-		if kind == ceph.TypeOSD {
-			budget = render.OSDBudget(in.Cluster, nil, nil)
-		}
+		budget := render.Budget(in.Cluster, kind, render.Evictions{Count: 3})
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 		if err != nil {
 			t.Fatal(err)
@@ -41,11 +38,38 @@ func TestBudgetSelectsTheDaemonsOfItsType(t *testing.T) {
 			}
 		}
 	}
-	want := policyv1.PodDisruptionBudgetSpec{
-		MaxUnavailable: new(intstr.FromInt32(1)), UnhealthyPodEvictionPolicy: new(policyv1.IfHealthyBudget),
-		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"ceph.rook.io/cluster": "rook-ceph", "ceph_daemon_type": "mon"}},
-	}
-	if diff := cmp.Diff(want, render.Budget(in.Cluster, ceph.TypeMon).Spec); diff != "" {
-		t.Errorf("budget (-want +got):\n%s", diff)
+}
+
+// TestBudget has a minimum: a maximum counts only the daemons that have a pod.
+func TestBudget(t *testing.T) {
+	in, _ := input(t, v18)
+	every := metav1.LabelSelectorRequirement{Key: "ceph_daemon_id", Operator: metav1.LabelSelectorOpExists}
+	others := metav1.LabelSelectorRequirement{Key: "ceph_daemon_id", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"a", "b"}}
+	for name, tc := range map[string]struct {
+		of        ceph.Type
+		permit    render.Evictions
+		least     int32
+		unhealthy policyv1.UnhealthyPodEvictionPolicyType
+		selects   metav1.LabelSelectorRequirement
+	}{
+		"one of three":          {ceph.TypeMon, render.Evictions{Count: 3}, 2, policyv1.IfHealthyBudget, every},
+		"one of those that may": {ceph.TypeOSD, render.Evictions{Count: 3, Free: []string{"a", "b"}}, 2, policyv1.IfHealthyBudget, others},
+		"a host is away":        {ceph.TypeMon, render.Evictions{Count: 3, Free: []string{"a", "b"}, None: true}, 3, policyv1.IfHealthyBudget, others},
+		"a single one":          {ceph.TypeMgr, render.Evictions{Count: 1}, 0, policyv1.AlwaysAllow, every},
+		"none yet":              {ceph.TypeMDS, render.Evictions{}, 0, policyv1.AlwaysAllow, every},
+		"gateways":              {ceph.TypeRGW, render.Evictions{Count: 2}, 1, policyv1.AlwaysAllow, every},
+	} {
+		t.Run(name, func(t *testing.T) {
+			want := policyv1.PodDisruptionBudgetSpec{
+				MinAvailable: new(intstr.FromInt32(tc.least)), UnhealthyPodEvictionPolicy: &tc.unhealthy,
+				Selector: &metav1.LabelSelector{
+					MatchLabels:      map[string]string{"ceph.rook.io/cluster": "rook-ceph", "ceph_daemon_type": string(tc.of)},
+					MatchExpressions: []metav1.LabelSelectorRequirement{tc.selects},
+				},
+			}
+			if diff := cmp.Diff(want, render.Budget(in.Cluster, tc.of, tc.permit).Spec); diff != "" {
+				t.Errorf("budget (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
