@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"strings"
 
@@ -108,5 +109,14 @@ func (d *daemon) mds() {
 	d.main.Command = []string{"ceph-mds", "--foreground", "--id=" + d.Name.ID, "--public-addr=$(POD_IP)"}
 	if r, known := d.Table.Release(d.runs.Version.Major); !known || r.MDSJoinFS {
 		d.main.Command = append(d.main.Command, "--mds-join-fs="+d.Filesystem)
+	}
+	d.limitCache()
+}
+
+// limitCache tells a metadata server with a memory limit how large its cache may be. It aims at 4 GiB whatever it may have, uses more than its
+// cache, and would be killed under load. Half of the limit is what Rook chooses. It is a default: every option that is set has precedence.
+func (d *daemon) limitCache() {
+	if limit := d.main.Resources.Limits.Memory(); !limit.IsZero() {
+		d.main.Command = append(d.main.Command, fmt.Sprintf("--default-mds-cache-memory-limit=%d", limit.Value()/2))
 	}
 }

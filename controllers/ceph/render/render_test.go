@@ -165,6 +165,32 @@ func TestDeploymentResourcesOfEveryContainer(t *testing.T) {
 	}
 }
 
+// TestDeploymentLimitsTheCacheOfAMetadataServer to half of its memory: without that it aims at 4 GiB.
+func TestDeploymentLimitsTheCacheOfAMetadataServer(t *testing.T) {
+	for limit, want := range map[string]string{"": "", "1Gi": "--default-mds-cache-memory-limit=536870912"} {
+		in, all := input(t, v18)
+		if limit != "" {
+			limits := corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(limit)}}
+			in.Cluster.Spec.Resources = map[string]corev1.ResourceRequirements{"mds": limits, "mon": limits, "osd": limits}
+		}
+		for _, d := range all {
+			got, err := render.Deployment(in, d, in.Record.Daemons[d.Name.String()])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var told string
+			for _, argument := range got.Spec.Template.Spec.Containers[0].Command {
+				if strings.HasPrefix(argument, "--default-mds-cache") {
+					told = argument
+				}
+			}
+			if d.Name.Type == ceph.TypeMDS && told != want || d.Name.Type != ceph.TypeMDS && told != "" {
+				t.Errorf("with a limit of %q %s is told %q, want %q", limit, d.Name, told, want)
+			}
+		}
+	}
+}
+
 // TestDeploymentTellsAnOSDItsLimit: without that it aims at 4 GiB. OSDs of releases 16 and 18 do not start with a limit below 1.125 GiB in
 // their environment, and pods without a limit stay as they are.
 func TestDeploymentTellsAnOSDItsLimit(t *testing.T) {
