@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/ceph/status"
@@ -44,5 +45,23 @@ func TestKindCompletesNoDeletionOfAClaim(t *testing.T) {
 	r.until("the upgrade", 15*time.Minute, r.settled("18"))
 	if warning := r.warning(status.ClaimDeleted); warning != "" {
 		t.Errorf("the Warning stays: %s", warning)
+	}
+}
+
+// TestKindFindsAClaimByItsName and not by its labels alone, which a copy of it has, such as one that was restored from a snapshot.
+func TestKindFindsAClaimByItsName(t *testing.T) {
+	r := launched(t, "16")
+	claim := &corev1.PersistentVolumeClaim{}
+	r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-osd-set-0"}, claim))
+	another := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "rook-ceph", Name: "rook-ceph-osd-set-0-copy", Labels: claim.Labels, Finalizers: []string{"kubernetes.io/pvc-protection"},
+	}}
+	r.must(r.client.Create(t.Context(), another))
+	r.must(r.client.Delete(t.Context(), another))
+	for range 5 {
+		r.step()
+	}
+	if warning := r.warning(status.ClaimDeleted); warning != "" {
+		t.Errorf("a copy counts as the claim: %s", warning)
 	}
 }

@@ -129,7 +129,9 @@ func (s *Snapshot) objects(ctx context.Context, c *cephv1.Cluster, read client.R
 		}
 	}
 	for i := range claims.Items {
-		s.Claims[claims.Items[i].Labels[render.LabelSlot]] = &claims.Items[i]
+		if slot := claims.Items[i].Labels[render.LabelSlot]; claims.Items[i].Name == render.ClaimName(c.Name, slot) {
+			s.Claims[slot] = &claims.Items[i]
+		}
 	}
 	for i := range jobs.Items {
 		if id := jobs.Items[i].Labels[render.LabelPull]; id != "" {

@@ -95,7 +95,7 @@ func Storage(c *cephv1.Cluster, r *record.Record, d daemons.Daemon, node string)
 	case d.Name.Type == ceph.TypeMon:
 		return "the directory " + monDirectory(c, r, d.Name) + " on " + node
 	case d.Claims != nil:
-		return "the volume claim " + claimName(c.Name, d.Slot)
+		return "the volume claim " + ClaimName(c.Name, d.Slot)
 	}
 	return "the directory " + d.Path + " on " + d.Node
 }

@@ -281,7 +281,7 @@ func Claim(c *cephv1.Cluster, d daemons.Daemon) (*corev1.PersistentVolumeClaim, 
 	labels[LabelSlot] = d.Slot
 	mode := d.Claims.VolumeMode
 	return &corev1.PersistentVolumeClaim{
-		ObjectMeta: metav1.ObjectMeta{Name: claimName(c.Name, d.Slot), Namespace: c.Namespace, Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Name: ClaimName(c.Name, d.Slot), Namespace: c.Namespace, Labels: labels},
 		Spec: corev1.PersistentVolumeClaimSpec{
 			AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}, StorageClassName: d.Claims.StorageClassName, VolumeMode: &mode,
 			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: size}},
@@ -289,4 +289,5 @@ func Claim(c *cephv1.Cluster, d daemons.Daemon) (*corev1.PersistentVolumeClaim, 
 	}, nil
 }
 
-func claimName(cluster, slot string) string { return cluster + "-osd-" + slot }
+// ClaimName is the name of the volume claim of an OSD.
+func ClaimName(cluster, slot string) string { return cluster + "-osd-" + slot }

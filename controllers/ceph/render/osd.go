@@ -30,7 +30,7 @@ func (d *daemon) osd() {
 		d.device()
 		return
 	}
-	d.data(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(d.Cluster.Name, d.Slot)}})
+	d.data(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: ClaimName(d.Cluster.Name, d.Slot)}})
 	d.file()
 }
 
@@ -121,7 +121,7 @@ func (d *daemon) device() {
 	d.pod.SecurityContext.RunAsUser, d.pod.SecurityContext.RunAsGroup, d.pod.SecurityContext.RunAsNonRoot, d.pod.SecurityContext.FSGroup = &root, &root, new(bool), nil
 	d.data(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}})
 	d.pod.Volumes = append(d.pod.Volumes, corev1.Volume{Name: "block", VolumeSource: corev1.VolumeSource{
-		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claimName(d.Cluster.Name, d.Slot)},
+		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: ClaimName(d.Cluster.Name, d.Slot)},
 	}})
 	d.main.VolumeDevices = []corev1.VolumeDevice{{Name: "block", DevicePath: blockDevice}}
 	// The directory has what an attempt that was interrupted left there. With it, the next one fails: a file exists.
