@@ -91,6 +91,19 @@ func TestKindDetectsAgainAfterAPodWasKilled(t *testing.T) {
 	}
 }
 
+// TestKindDetectsWithACorrectedPlacement does not wait for the pod of the placement from before, which no node takes.
+func TestKindDetectsWithACorrectedPlacement(t *testing.T) {
+	c := cluster("ceph:16")
+	c.Spec.Placement = map[string]cephv1.Placement{"mon": {NodeSelector: map[string]string{"role": "storge"}}}
+	r := newRig(t, c)
+	r.world.Unscheduled = func(p *corev1.Pod) bool { return p.Spec.NodeSelector["role"] == "storge" }
+	r.until("the reason", time.Minute, func() bool {
+		return strings.Contains(r.message(lifecycle.Ready), "no node takes the pod that detects it")
+	})
+	r.edit(func(c *cephv1.Cluster) { c.Spec.Placement = nil })
+	r.until("the launch", 3*time.Minute, r.settled("16"))
+}
+
 // TestKindSaysWhyNoPodDetects does not blame the image for a pod that is not created, or that no node takes.
 func TestKindSaysWhyNoPodDetects(t *testing.T) {
 	detects := "rook-ceph-detect-" + render.ImageID("ceph:18")

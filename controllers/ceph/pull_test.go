@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -27,7 +28,7 @@ func TestKindPullsTheImageFirst(t *testing.T) {
 		}, "the image cannot be pulled"},
 		"the node takes no pod": {func(w *pods.World, _, job string) {
 			w.Unscheduled = func(p *corev1.Pod) bool { return metav1.GetControllerOf(p).Name == job }
-		}, "the node takes no pod: check whether it is cordoned, or has no room"},
+		}, "the node takes no pod: check whether it is cordoned, has no room, or has taints that spec.placement.mon.tolerations does not tolerate"},
 		"no pod is created": {func(w *pods.World, _, job string) {
 			w.Refused = func(j *batchv1.Job) bool { return j.Name == job }
 		}, "see its events"},
@@ -42,7 +43,7 @@ func pullsFirst(t *testing.T, prevent func(w *pods.World, node, job string), why
 	before := r.record()
 	bad := before.Daemons["mon.c"].Node
 	image := "ceph:18@sha256:" + strings.Repeat("5", 64)
-	prevent(r.world, bad, "rook-ceph-pull-"+render.PullID(bad, image))
+	prevent(r.world, bad, "rook-ceph-pull-"+render.PullID(r.get(), cephclient.TypeMon, bad, image))
 	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
 	want := "replacing mon.c: the node " + bad + " pulls the image " + image + " first: "
 	r.until("the reason", 5*time.Minute, func() bool {

@@ -96,11 +96,12 @@ func (t *scope) pulled(ctx context.Context, name ceph.Daemon, have *appsv1.Deplo
 		return nil
 	}
 	node := pod.Spec.NodeName
-	done, delay := t.snapshot.Pulled(node, image)
+	id := render.PullID(t.cluster, name.Type, node, image)
+	done, delay := t.snapshot.Pulled(id, name.Type)
 	if done {
 		return nil
 	}
-	if t.snapshot.Pulls[render.PullID(node, image)].Job == nil {
+	if t.snapshot.Pulls[id].Job == nil {
 		job := render.Pull(t.cluster, name.Type, node, image, t.snapshot.Table.User(image))
 		if err := t.write.Own(job); err != nil {
 			return err

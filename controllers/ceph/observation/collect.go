@@ -138,7 +138,9 @@ func (s *Snapshot) objects(ctx context.Context, c *cephv1.Cluster, read client.R
 			s.Pulls[id] = Pull{Job: &jobs.Items[i]}
 			continue
 		}
-		s.Detections[jobs.Items[i].Labels[render.LabelImage]] = Detection{Job: &jobs.Items[i]}
+		if jobs.Items[i].Labels[render.LabelPlacement] == render.DetectPlacement(c) {
+			s.Detections[jobs.Items[i].Labels[render.LabelImage]] = Detection{Job: &jobs.Items[i]}
+		}
 	}
 	s.pods(pods.Items)
 	return nil
@@ -169,7 +171,9 @@ func (s *Snapshot) pods(pods []corev1.Pod) {
 		} else if p.Labels[render.LabelTools] != "" {
 			s.ToolsPod = p
 		} else if id := p.Labels[render.LabelImage]; id != "" {
-			s.Detections[id] = Detection{Job: s.Detections[id].Job, Pod: p}
+			if d := s.Detections[id]; d.Job != nil && d.Job.Labels[render.LabelPlacement] == p.Labels[render.LabelPlacement] {
+				s.Detections[id] = Detection{Job: d.Job, Pod: p}
+			}
 		} else if id := p.Labels[render.LabelPull]; id != "" {
 			s.Pulls[id] = Pull{Job: s.Pulls[id].Job, Pod: p}
 		}

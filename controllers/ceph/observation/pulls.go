@@ -6,7 +6,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/detent-dev/detent/controllers/ceph/render"
+	"github.com/detent-dev/detent/clients/ceph"
 )
 
 // Pull is a Job that pulls an image to a node, with its pod.
@@ -15,9 +15,10 @@ type Pull struct {
 	Pod *corev1.Pod
 }
 
-// Pulled reports whether an image is on a node, by the end of a Job, and otherwise what delays that; empty if nothing is known to.
-func (s *Snapshot) Pulled(node, image string) (done bool, delay string) {
-	p := s.Pulls[render.PullID(node, image)]
+// Pulled reports whether an image is on a node, by the end of the Job with the id, and otherwise what delays that; empty if nothing is known to. Its
+// pod is scheduled as the daemons of a type are.
+func (s *Snapshot) Pulled(id string, like ceph.Type) (done bool, delay string) {
+	p := s.Pulls[id]
 	if p.Job == nil {
 		return false, ""
 	}
@@ -34,7 +35,7 @@ func (s *Snapshot) Pulled(node, image string) (done bool, delay string) {
 		return false, noPod(p.Job)
 	}
 	if p.Pod != nil && !placed(p.Pod) {
-		return false, "the node takes no pod: check whether it is cordoned, or has no room"
+		return false, "the node takes no pod: check whether it is cordoned, has no room, or has taints that spec.placement." + string(like) + ".tolerations does not tolerate"
 	}
 	return false, delayOf(p.Pod)
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"fmt"
 	"hash/fnv"
 
@@ -32,17 +33,36 @@ func ImageID(image string) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
+// detectPlacement is the placement of the pods that detect versions.
+func detectPlacement(c *cephv1.Cluster) cephv1.Placement { return placement(c, "mon") }
+
+// DetectPlacement identifies the placement of the pods that detect versions; empty if the spec has none. A pod that is on no node stays there when
+// the placement is corrected: the Job with the corrected one is another Job.
+func DetectPlacement(c *cephv1.Cluster) string {
+	place := detectPlacement(c)
+	if len(place.NodeSelector)+len(place.Tolerations) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal(place) // it consists of texts and numbers
+	return ImageID(string(text))
+}
+
 // DetectName is the name of the Job that detects the version of an image.
-func DetectName(cluster, image string) string { return cluster + "-detect-" + ImageID(image) }
+func DetectName(c *cephv1.Cluster, image string) string {
+	return c.Name + "-detect-" + ImageID(image+DetectPlacement(c))
+}
 
 // Detect returns the Job that runs the image once. The version is the termination message of its container, so that it is read from the
 // pod. The pod has no access to the cluster, its keys or the API server.
 func Detect(c *cephv1.Cluster, image string, user int64) *batchv1.Job {
 	labels := Labels(c.Name)
 	labels[LabelImage] = ImageID(image)
-	place := placement(c, "mon")
+	if place := DetectPlacement(c); place != "" {
+		labels[LabelPlacement] = place
+	}
+	place := detectPlacement(c)
 	return &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: DetectName(c.Name, image), Namespace: c.Namespace, Labels: labels},
+		ObjectMeta: metav1.ObjectMeta{Name: DetectName(c, image), Namespace: c.Namespace, Labels: labels},
 		Spec: batchv1.JobSpec{
 			ActiveDeadlineSeconds: new(int64(detectDeadline)), BackoffLimit: new(int32(0)), TTLSecondsAfterFinished: new(int32(detectKept)),
 			PodFailurePolicy: evictedAgain(),

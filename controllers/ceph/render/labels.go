@@ -19,7 +19,9 @@ const (
 	LabelID   = "ceph_daemon_id"
 	// LabelImage on a Job and its pod identifies the image whose version is detected.
 	LabelImage = "detent.dev/image"
-	// LabelPull on a Job and its pod identifies the image that is pulled, and the node.
+	// LabelPlacement on such a Job and its pod identifies the placement of the pod, if the spec has one: with another one it is another Job.
+	LabelPlacement = "detent.dev/placement"
+	// LabelPull on a Job and its pod identifies the image that is pulled, the node, and what its pod tolerates.
 	LabelPull = "detent.dev/pull"
 	// LabelSlot on a claim is the storage of an OSD.
 	LabelSlot = "detent.dev/slot"

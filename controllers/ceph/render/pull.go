@@ -1,6 +1,7 @@
 package render
 
 import (
+	"encoding/json"
 	"hash/fnv"
 	"strconv"
 
@@ -20,10 +21,15 @@ const (
 	pullKept     = 600
 )
 
-// PullID identifies an image and a node in a label.
-func PullID(node, image string) string {
+// PullID identifies in a label an image, a node, and what the pods of a type of daemon tolerate. A pod that the node does not take stays so when the
+// placement is corrected: the Job with the corrected one is another Job.
+func PullID(c *cephv1.Cluster, t ceph.Type, node, image string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(node + "\n" + image))
+	if tolerated := placement(c, string(t)).Tolerations; len(tolerated) > 0 {
+		text, _ := json.Marshal(tolerated) // it consists of texts and numbers
+		_, _ = h.Write(text)
+	}
 	return strconv.FormatUint(h.Sum64(), 16)
 }
 
@@ -31,7 +37,7 @@ func PullID(node, image string) string {
 // the daemon would be, so that it also shows whether the node takes one.
 func Pull(c *cephv1.Cluster, t ceph.Type, node, image string, user int64) *batchv1.Job {
 	labels := Labels(c.Name)
-	labels[LabelPull] = PullID(node, image)
+	labels[LabelPull] = PullID(c, t, node, image)
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: c.Name + "-pull-" + labels[LabelPull], Namespace: c.Namespace, Labels: labels},
 		Spec: batchv1.JobSpec{
