@@ -67,7 +67,7 @@ func TestKindDetectsAgainAfterAPodWasKilled(t *testing.T) {
 		want  string
 		state string
 	}{
-		"for its memory":                     {137, again, cephupgrade.DetectingVersion},
+		"by a signal":                        {137, again, cephupgrade.DetectingVersion},
 		"with its pod":                       {143, again, cephupgrade.DetectingVersion},
 		"by itself: another architecture":    {255, fmt.Sprintf(crashes, 255), cephupgrade.Refusing},
 		"by itself: an unknown machine code": {132, fmt.Sprintf(crashes, 132), cephupgrade.Refusing},

@@ -66,7 +66,7 @@ func late(name string, d *Detection) *transitions.Problem {
 func (s *Snapshot) Delay(name string) string {
 	d := s.Detections[render.ImageID(name)]
 	if interrupted(&d) {
-		return "the pod that detects it was ended: the detection is repeated within ten minutes"
+		return interruption(&d)
 	}
 	switch {
 	case podless(d.Job, d.Pod, s.Now):
