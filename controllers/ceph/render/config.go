@@ -74,11 +74,45 @@ func optionName(text string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(text, "_", " ")), " ")
 }
 
-// Ignored returns the options of the spec that have no effect, each with its section.
+// onCommandLines are the options that the command lines of daemons set, with the types of these daemons. They have precedence over any file.
+func onCommandLines() map[string][]ceph.Type {
+	return map[string][]ceph.Type{
+		"public addr": {ceph.TypeMon, ceph.TypeMgr, ceph.TypeOSD, ceph.TypeMDS}, "public bind addr": {ceph.TypeMon}, "cluster addr": {ceph.TypeOSD},
+		"crush location": {ceph.TypeOSD}, "mds join fs": {ceph.TypeMDS}, "rgw frontends": {ceph.TypeRGW},
+	}
+}
+
+// typeOf is the type of the daemons that read a section; empty for all. Of the clients, these are the gateways.
+func typeOf(section string) ceph.Type {
+	first, rest, _ := strings.Cut(section, ".")
+	switch {
+	case section == "global":
+		return ""
+	case section == "client" || first == "client" && strings.HasPrefix(rest, "rgw."):
+		return ceph.TypeRGW
+	}
+	return ceph.Type(first)
+}
+
+// Ignored returns the options of the spec that are left out, each with its section.
 func Ignored(c *cephv1.Cluster) (options []string) {
+	return optionsThat(c, func(_ ceph.Type, option string) bool { return slices.Contains(reserved(), option) })
+}
+
+// Overridden returns the options of the spec that have no effect since the command line of each daemon that uses them sets them, each with its
+// section.
+func Overridden(c *cephv1.Cluster) (options []string) {
+	return optionsThat(c, func(of ceph.Type, option string) bool {
+		set, onCommandLine := onCommandLines()[option]
+		return onCommandLine && (of == "" || slices.Contains(set, of))
+	})
+}
+
+// optionsThat returns the options of the spec for which a condition holds, each with its section.
+func optionsThat(c *cephv1.Cluster, holds func(of ceph.Type, option string) bool) (options []string) {
 	for _, section := range slices.Sorted(maps.Keys(c.Spec.CephConfig)) {
 		for _, option := range slices.Sorted(maps.Keys(c.Spec.CephConfig[section])) {
-			if slices.Contains(reserved(), optionName(option)) {
+			if holds(typeOf(section), optionName(option)) {
 				options = append(options, fmt.Sprintf("%q in %s", option, section))
 			}
 		}

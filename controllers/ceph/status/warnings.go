@@ -150,10 +150,13 @@ func elsewhere(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
 	return texts
 }
 
-// ignored names the options that would give daemons another cluster or other monitors.
+// ignored names the options that would give daemons another cluster or other monitors, and those that command lines set.
 func ignored(c *cephv1.Cluster) (texts []string) {
 	for _, option := range render.Ignored(c) {
 		texts = append(texts, fmt.Sprintf("the option %s of spec.cephConfig has no effect: what identifies the cluster and its monitors is set for it", option))
+	}
+	for _, option := range render.Overridden(c) {
+		texts = append(texts, fmt.Sprintf("the option %s of spec.cephConfig has no effect: it is set on the command line of each daemon that uses it", option))
 	}
 	return texts
 }

@@ -103,7 +103,8 @@ type ClusterSpec struct {
 	ObjectStores []ObjectStoreSpec `json:"objectStores,omitempty"`
 
 	// CephConfig is configuration of Ceph by section, such as global or osd. It is passed to the daemons as it is, and has precedence over
-	// what Detent sets, except for the fsid and the monitors: options that name these have no effect. A daemon reads it when it starts.
+	// what Detent sets, except for the fsid and the monitors, and for what the command lines of daemons set: options that name these have no effect, nor have
+	// public_addr, public_bind_addr, cluster_addr, crush_location, mds_join_fs and rgw_frontends. A daemon reads it when it starts.
 	// +optional
 	// +kubebuilder:validation:MaxProperties=16
 	// +kubebuilder:validation:XValidation:rule="self.all(s, s.matches('^(global|mon|mgr|osd|mds|client)([.][A-Za-z0-9._-]+)?$'))",message="a section is global, mon, mgr, osd, mds or client, or one of their daemons such as osd.3"
