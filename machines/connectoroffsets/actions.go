@@ -141,15 +141,23 @@ var writeList = &action{
 	},
 }
 
+// keepOffsets keeps the offsets again if they have changed since: until a write of the request may have been executed, the present ones
+// are those from before it. Each way to the state from a write that was sent has shown that nothing was executed. The record says so again
+// before anything is kept.
 var keepOffsets = &action{
-	Name: "keep-offsets", Doc: "keeps the present offsets in the operator's ConfigMap", Needs: []transitions.Need{NeedOffsets},
-	Precondition: safe, OnPreconditionFailed: AwaitingStopped,
+	Name: "keep-offsets", Doc: "keeps the present offsets in the operator's ConfigMap, and records that no write of the request was executed",
+	Needs: []transitions.Need{NeedOffsets}, Precondition: safe, OnPreconditionFailed: AwaitingStopped,
 	Effects: func(f *Facts, _ Data) []Effect {
 		o, known := f.Offsets.Get()
-		if !known || o.TooLarge != nil || f.Kept {
+		if !known || o.TooLarge != nil && !o.Kept || o.Kept && f.Record.Phase != Sent {
 			return nil
 		}
 		return []Effect{{Kind: Keep, ID: f.Record.ID, Document: o.Document}}
+	},
+	Records: func(f *Facts, _ Data) []machines.RecordEntry {
+		r := f.Record
+		r.Phase = Accepted
+		return f.entry(r)
 	},
 }
 

@@ -50,6 +50,13 @@ func domainWorker(w Worker) []Worker {
 	return []Worker{w}
 }
 
+func domainKept(f *Facts) {
+	if o, known := f.Offsets.Get(); known {
+		o.Kept = true
+		f.Offsets = transitions.Known(o, f.Offsets.At())
+	}
+}
+
 func dimensions(now time.Time) []domain.Dimension[Facts] {
 	type value = domain.Value[Facts]
 	set := func(name string, set func(f *Facts)) value { return value{Name: name, Set: set} }
@@ -97,6 +104,6 @@ func dimensions(now time.Time) []domain.Dimension[Facts] {
 			set("offsets unreadable", func(f *Facts) { f.Offsets = transitions.Unreadable[Offsets](errDomainSilent) }),
 		),
 		domain.Of(answers...),
-		domain.Of(value{}, set("kept", func(f *Facts) { f.Kept = true }), set("kept and rested", func(f *Facts) { f.Kept, f.Rested = true, true })),
+		domain.Of(value{}, set("kept", domainKept), set("kept and rested", func(f *Facts) { f.Rested = true; domainKept(f) })),
 	}
 }

@@ -29,8 +29,6 @@ type Facts struct {
 	Record Record
 	// OthersPending is true until the same request is done on all its other connectors.
 	OthersPending bool
-	// Kept is true if the offsets from before the recorded request are in the operator's ConfigMap.
-	Kept bool
 	// Entry is the digest of the connector's entry in the ConfigMap of a list; empty if there is none.
 	Entry string
 	// Answer to the write of this visit of the state.
@@ -103,6 +101,8 @@ type Offsets struct {
 	TooLarge *transitions.Problem
 	Match    Match
 	// Steady is true if two readings, one flush interval apart, were equal, and every worker that has not ended answered before the
+	// Kept is true if these are the offsets that the operator's ConfigMap holds as those from before the recorded request.
+	Kept bool
 	// later one. A worker that is fenced and whose pod is gone need not.
 	Steady bool
 	// Unanswered is the name of the first worker that has not answered as Steady requires; empty if all have.

@@ -99,6 +99,8 @@ var (
 		return f.pending() && f.Request.Shown
 	})
 	unfinished = is("unfinished", "a change was sent whose outcome is not recorded", "a change that was sent", "none was", func(f *Facts) bool { return f.Record.Phase == Sent })
+	// unexecuted says that keepOffsets may take the present offsets for those from before the request.
+	unexecuted = is("unexecuted", "the record says that no write of the request can have been executed", "the record that nothing was executed", "it says that a change was sent", func(f *Facts) bool { return f.Record.Phase != Sent })
 	closed     = is("closed", "the request is recorded as done or ended", "the record of the end of the request", "it is not recorded", (*Facts).closed)
 	lingering  = is("lingering", "the request is done on all its connectors, and its annotations are still there", "annotations that are to be removed", "there are none", func(f *Facts) bool {
 		return f.shown() && !f.OthersPending
@@ -117,7 +119,6 @@ var (
 	carriedOut = is("carried-out", "the request is done on this connector, and its annotations are still there", "a request that is done", "it is not done", (*Facts).shown)
 	wanted     = is("wanted", "the recorded request is still requested and can be carried out", "the recorded request", "it was removed or changed", func(f *Facts) bool { return !f.withdrawn() })
 	listing    = is("listing", "the request is a list", "a list", "it is a change", func(f *Facts) bool { return f.Record.Operation == List })
-	kept       = is("kept", "the present offsets are kept in the operator's ConfigMap", "the present offsets to be kept", "they are not kept yet", func(f *Facts) bool { return f.Kept })
 	listed     = is("listed", "the ConfigMap holds the offsets", "the ConfigMap with the offsets", "it does not hold them yet", func(f *Facts) bool { return f.Record.Listed != "" && f.Entry == f.Record.Listed })
 	settled    = is("settled", "no earlier write can take effect any more", "Connect's time limit to pass", "an earlier write may still take effect", func(f *Facts) bool { return !f.Now.Before(f.Record.SentAt.Add(f.Settle)) })
 	mayRepeat  = is("may-repeat", "the change was sent fewer than three times", "fewer than three attempts", "it was sent three times", func(f *Facts) bool { return f.Record.Sends < mostSends })
@@ -199,7 +200,16 @@ func reads(name string, match Match, expected string) guard {
 }
 
 var (
-	fits     = offsets("fits", "the offsets fit into their ConfigMap", "offsets that fit into a ConfigMap", func(o *Offsets) transitions.Verdict { return o.TooLarge.Verdict() })
+	// kept compares the documents: the connector may have run since its offsets were kept for a request that was not sent.
+	kept = offsets("kept", "the present offsets are kept in the operator's ConfigMap", "the present offsets to be kept", func(o *Offsets) transitions.Verdict {
+		return transitions.If(o.Kept, "they are not kept yet")
+	})
+	fits = offsets("fits", "the offsets fit into their ConfigMap, or are in it", "offsets that fit into a ConfigMap", func(o *Offsets) transitions.Verdict {
+		if o.Kept {
+			return transitions.Allow()
+		}
+		return o.TooLarge.Verdict()
+	})
 	asWanted = reads("as-wanted", Wanted, "the requested offsets")
 	asBefore = reads("as-before", Before, "the offsets from before the request")
 	asOther  = reads("as-other", Other, "other offsets than before and than requested")

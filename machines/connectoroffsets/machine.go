@@ -127,7 +127,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 
 			{Event: "worker-answers", From: RestartingWorker, To: AwaitingStopped, When: answering, Awaited: true, ClearData: true},
 
-			{Event: "saved", From: SavingBefore, To: Applying, Choose: numbered(kept), Awaited: true, OneWay: true, Outranks: true, Doc: "the offsets from before can be restored"},
+			{Event: "saved", From: SavingBefore, To: Applying, Choose: numbered(all(kept, unexecuted)), Awaited: true, OneWay: true, Outranks: true, Doc: "the offsets from before can be restored"},
 			{Event: "too-large", From: SavingBefore, To: Failed, When: not(fits, "offsets that do not fit"), Doc: "the offsets from before cannot be kept"},
 
 			{Event: "confirmed", From: Applying, To: Verifying, Choose: judged("change-confirmed", "Connect has confirmed the write of this visit", true, func(f *Facts, _ Data) bool { return f.Answer.State == Confirmed }), Doc: "Connect has executed the change"},

@@ -114,7 +114,14 @@ func answer(s co.AnswerState) change {
 	return func(f *co.Facts) { f.Answer = co.Answer{State: s, At: now.Add(-time.Second), Text: "connect answered"} }
 }
 
-func kept(f *co.Facts)     { f.Kept = true }
+// kept is that the offsets are those that are kept.
+func kept(f *co.Facts) {
+	if o, known := f.Offsets.Get(); known {
+		o.Kept = true
+		f.Offsets = transitions.Known(o, f.Offsets.At())
+	}
+}
+
 func rested(f *co.Facts)   { f.Rested = true }
 func longAgo(r *co.Record) { r.DoneAt = now.Add(-time.Hour) }
 
@@ -301,7 +308,9 @@ func stopping() []row {
 		{Name: "saving: the offsets cannot be read", State: co.SavingBefore, Facts: with(alter(), accepted, unread()), Want: want{WaitingFor: []string{"may-send"}}},
 		goes("saving: they do not fit", co.SavingBefore, with(alter(), accepted, tooLarge()), "too-large", co.Failed),
 		{Name: "saving: they are kept", State: co.SavingBefore, Facts: with(alter(), accepted, kept), Want: want{Event: "saved", To: co.Applying, Data: new(co.Data{Send: 1})}},
-		{Name: "saving: they are kept, and would not fit any more", State: co.SavingBefore, Facts: with(alter(), accepted, kept, tooLarge()), Want: want{Event: "saved", To: co.Applying, Data: new(co.Data{Send: 1})}},
+		{Name: "saving: they are kept, and would not fit any more", State: co.SavingBefore, Facts: with(alter(), accepted, tooLarge(), kept), Want: want{Event: "saved", To: co.Applying, Data: new(co.Data{Send: 1})}},
+		{Name: "saving: they are kept, and the record says that a change was sent", State: co.SavingBefore, Facts: with(alter(), record(co.Sent), tooLarge(), kept), Want: want{WaitingFor: []string{"may-send"}, Effects: []co.Effect{{Kind: co.Keep, ID: id, Document: "{}"}}}},
+		{Name: "saving: they have changed since Connect refused a change", State: co.SavingBefore, Facts: with(alter(), record(co.Sent)), Want: want{WaitingFor: []string{"may-send"}, Effects: []co.Effect{{Kind: co.Keep, ID: id, Document: "{}"}}}},
 		goes("saving: the connector runs again", co.SavingBefore, with(alter(), accepted, is(running)), machines.EventPreconditionFailed, co.AwaitingStopped),
 		goes("saving: the connector was deleted", co.SavingBefore, with(alter(), accepted, is(co.Connector{Stopped: true})), machines.EventPreconditionFailed, co.AwaitingStopped),
 		goes("saving: a worker was restarted", co.SavingBefore, with(alter(), accepted, is(stopped(loose))), machines.EventPreconditionFailed, co.AwaitingStopped),
@@ -339,7 +348,8 @@ func applying() []row {
 		in("a worker was restarted", with(alter(), accepted, kept, is(stopped(loose))), failed),
 		in("the request became invalid", with(invalid(), accepted, kept), failed),
 		in("the request was removed", with(accepted, kept), failed),
-		in("what was kept was deleted", with(alter(), accepted), failed),
+		in("what was kept was deleted, or the offsets have changed since", with(alter(), accepted), failed),
+		in("the offsets cannot be read", with(alter(), accepted, unread()), want{WaitingFor: []string{"as-wanted", "pending"}, Blocked: []string{"kept"}}),
 		in("Connect is silent", with(alter(), accepted, kept, silent()), want{WaitingFor: []string{"as-wanted", "pending"}, Blocked: []string{"exists", "stopped", "accounted"}}),
 	}
 }

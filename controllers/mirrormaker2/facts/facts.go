@@ -185,7 +185,7 @@ func Offsets(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) co
 	}
 	f.Rested = !o.Now.Before(o.EnteredAt.Add(pause))
 	if seen := v.Offsets[name]; seen != nil {
-		f.Entry, f.Kept = seen.Entry, seen.Kept
+		f.Entry = seen.Entry
 		if o.Wants(connectoroffsets.NeedConnector) {
 			f.Connector = seen.Connector
 		}

@@ -113,17 +113,19 @@ func Of(m *corev1.ConfigMap, connector, id string) (Document, bool) {
 	return d, found
 }
 
-// Put adds what is kept of a request. The connector's oldest documents are dropped, to three and to what fits.
+// Put adds what is kept of a request. It replaces what was kept of the same request. The connector's oldest documents are dropped, to three
+// and to what fits.
 func Put(m *corev1.ConfigMap, connector string, d Document) {
 	ids := indexed(m)
-	if slices.Contains(ids[connector], d.ID) {
-		return
-	}
 	if m.Data == nil {
 		m.Data = map[string]string{}
 	}
-	for place := min(len(ids[connector]), most-1); place > 0; place-- {
-		m.Data[entryKey(connector, place)] = m.Data[entryKey(connector, place-1)]
+	if list := ids[connector]; len(list) > 0 && list[0] == d.ID {
+		ids[connector] = list[1:]
+	} else {
+		for place := min(len(list), most-1); place > 0; place-- {
+			m.Data[entryKey(connector, place)] = m.Data[entryKey(connector, place-1)]
+		}
 	}
 	m.Data[entryKey(connector, 0)] = d.Offsets
 	delete(m.Data, requestedKey(connector))

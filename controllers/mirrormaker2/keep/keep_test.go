@@ -18,15 +18,16 @@ const (
 	entry  = "a--b.MirrorSourceConnector.json"
 )
 
-// TestPut checks that the last three documents of a connector are kept, the newest under the name of an alter's entry.
+// TestPut checks that the last three documents of a connector are kept, the newest under the name of an alter's entry, and that a document
+// replaces that of the same request.
 func TestPut(t *testing.T) {
 	m := &corev1.ConfigMap{}
 	for i := range 4 {
 		keep.Put(m, source, keep.Document{ID: fmt.Sprintf("id-%d", i), Offsets: fmt.Sprintf(`{"offsets":[%d]}`, i), Requested: "{}"})
 	}
-	keep.Put(m, source, keep.Document{ID: "id-3", Offsets: "again"})
+	keep.Put(m, source, keep.Document{ID: "id-3", Offsets: `{"offsets":[4]}`, Requested: "{}"})
 	want := map[string]string{
-		entry: `{"offsets":[3]}`, "a--b.MirrorSourceConnector.1.json": `{"offsets":[2]}`, "a--b.MirrorSourceConnector.2.json": `{"offsets":[1]}`,
+		entry: `{"offsets":[4]}`, "a--b.MirrorSourceConnector.1.json": `{"offsets":[2]}`, "a--b.MirrorSourceConnector.2.json": `{"offsets":[1]}`,
 		"a--b.MirrorSourceConnector.requested.json": "{}",
 	}
 	if diff := cmp.Diff(want, m.Data); diff != "" {

@@ -99,7 +99,6 @@ func (c *Collector) offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, w *w
 	out := &Offsets{}
 	record := v.Records[w.connector]
 	before, found := keep.Of(w.kept, w.connector, record.ID)
-	out.Kept = found
 	requested := v.Requests.Of[w.connector]
 	if out.Body = requested.Body; requested.Digest != record.Digest || record.Operation != requested.Operation {
 		out.Body = before.Requested
@@ -205,7 +204,7 @@ func (w *watching) offsetsFact(v *Snapshot, seen *watch, since time.Time, j *jud
 	if err != nil {
 		return transitions.Unreadable[connectoroffsets.Offsets](fmt.Errorf("the offsets of %s: %w", w.connector, err))
 	}
-	out := connectoroffsets.Offsets{Match: j.match(now)}
+	out := connectoroffsets.Offsets{Match: j.match(now), Kept: j.unchanged(now)}
 	if j.listing {
 		out.Document, out.TooLarge = keep.Entry(j.list, w.connector, document)
 	} else {
@@ -246,7 +245,7 @@ func (j *judged) match(now connect.Offsets) connectoroffsets.Match {
 		}
 	case connectoroffsets.List:
 	}
-	if was, err := connect.ParseOffsets(j.before.Offsets); j.kept && err == nil && now.Equal(was) {
+	if j.unchanged(now) {
 		return connectoroffsets.Before
 	}
 	return connectoroffsets.Other
@@ -260,6 +259,12 @@ func (c *Collector) configMap(ctx context.Context, m *kafkav1beta2.KafkaMirrorMa
 	case lifecycle.ObjectMissing(err):
 		return nil, nil
 	case err != nil:
+// unchanged reports whether the offsets are those that are kept of the request.
+func (j *judged) unchanged(now connect.Offsets) bool {
+	was, err := connect.ParseOffsets(j.before.Offsets)
+	return j.kept && err == nil && now.Equal(was)
+}
+
 		return nil, fmt.Errorf("reading ConfigMap %s/%s: %w", m.Namespace, name, err)
 	}
 	return found, nil

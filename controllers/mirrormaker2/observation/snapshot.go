@@ -65,8 +65,6 @@ type Offsets struct {
 	Offsets   transitions.Fact[connectoroffsets.Offsets]
 	// Entry is the digest of the entry in the ConfigMap of a list.
 	Entry string
-	// Kept is true if the offsets from before the recorded request are kept.
-	Kept bool
 	// Body of an alter, as requested or as kept.
 	Body string
 }

@@ -90,8 +90,11 @@ func bugs() map[string]bug {
 		"offsets are not kept": {
 			scene: "reset", found: "a change is sent before the offsets from before are kept",
 			kind: observing(func(_ *explore.Scenario, v *observation.Snapshot) {
-				for _, o := range v.Offsets {
-					o.Kept = true
+				for _, one := range v.Offsets {
+					if o, known := one.Offsets.Get(); known {
+						o.Kept = true
+						one.Offsets = transitions.Known(o, one.Offsets.At())
+					}
 				}
 			}),
 		},
