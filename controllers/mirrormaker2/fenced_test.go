@@ -57,6 +57,21 @@ func TestKindVerifiesWithALostWorker(t *testing.T) {
 	}
 }
 
+// TestKindAwaitsAProcessThatNobodyFences checks that a lost worker that was started with exactly-once support delays the change while another
+// worker, which may lead, was started without it.
+func TestKindAwaitsAProcessThatNobodyFences(t *testing.T) {
+	r := newRig(t, body(altered))
+	r.until("that all is settled", r.settled)
+	r.steps(10)
+	r.loseProcess("1.00000000000000aa", `{"pod":"my-mm2-mirrormaker2-1","podUID":"gone","container":"c","node":"node-lost","exactlyOnce":true}`)
+	r.edit(state(kafkav1beta2.ConnectorStopped))
+	r.annotate("alter", source)
+	r.steps(300)
+	if got, want := r.offsetsIn(source), connectoroffsets.AwaitingStopped; got != want || len(r.changes()) > 0 {
+		t.Errorf("sent %v in %s, want nothing in %s", r.changes(), got, want)
+	}
+}
+
 // loseProcess records a worker process that is on a node without connection.
 func (r *rig) loseProcess(process, record string) {
 	r.t.Helper()

@@ -64,8 +64,9 @@ type Worker struct {
 	Name string
 	// Ended is true if its container was seen terminated, or its node is gone or tainted out-of-service.
 	Ended bool
-	// ExactlyOnce is true if it was started with exactly-once source support: Connect fences it before it changes offsets.
-	ExactlyOnce bool
+	// Fenced is true if Connect fences it before it changes offsets: it and each process that may lead were started with exactly-once
+	// source support.
+	Fenced bool
 	// Quiet is true if it answered that the connector has no tasks, after that was seen stopped, and the offsets stayed equal for
 	// its longest commit since.
 	Quiet bool
@@ -76,7 +77,7 @@ type Worker struct {
 }
 
 // Accounted reports whether the process cannot commit offsets of the connector any more.
-func (w Worker) Accounted() bool { return w.Ended || w.ExactlyOnce || w.Quiet }
+func (w Worker) Accounted() bool { return w.Ended || w.Fenced || w.Quiet }
 
 // Match is what the offsets of the connector are equal to.
 type Match string
@@ -100,9 +101,9 @@ type Offsets struct {
 	// TooLarge is why the document does not fit into a ConfigMap with what else that holds; nil if it does.
 	TooLarge *transitions.Problem
 	Match    Match
-	// Steady is true if two readings, one flush interval apart, were equal, and every worker that has not ended answered before the
 	// Kept is true if these are the offsets that the operator's ConfigMap holds as those from before the recorded request.
 	Kept bool
+	// Steady is true if two readings, one flush interval apart, were equal, and every worker that has not ended answered before the
 	// later one. A worker that is fenced and whose pod is gone need not.
 	Steady bool
 	// Unanswered is the name of the first worker that has not answered as Steady requires; empty if all have.

@@ -279,7 +279,7 @@ func listing() []row {
 
 func stopping() []row {
 	accepted := record(co.Accepted)
-	fenced, ended := worker(func(w *co.Worker) { w.ExactlyOnce = true }), worker(func(w *co.Worker) { w.Ended, w.Silent = true, true })
+	fenced, ended := worker(func(w *co.Worker) { w.Fenced = true }), worker(func(w *co.Worker) { w.Ended, w.Silent = true, true })
 	return []row{
 		goes("stopping: nothing can commit old offsets", co.AwaitingStopped, with(alter(), accepted), "stopped", co.SavingBefore),
 		goes("stopping: the workers are fenced or have ended", co.AwaitingStopped, with(alter(), accepted, is(stopped(fenced, ended))), "stopped", co.SavingBefore),

@@ -68,8 +68,12 @@ func (c *Cluster) modify(k *connector, offsets client.Offsets) Answer {
 	})
 }
 
-// fence prevents the tasks of workers that were started with exactly-once support from committing what they hold.
+// fence prevents the tasks of workers that were started with exactly-once support from committing what they hold. A leader that was
+// started without it fences nothing.
 func (c *Cluster) fence(name string) {
+	if !c.Workers[c.Leader].ExactlyOnce {
+		return
+	}
 	for i := range c.Workers {
 		w := &c.Workers[i]
 		for h := range w.held {

@@ -10,6 +10,7 @@ import (
 var (
 	pair        = Setup{Workers: 2}
 	exactlyOnce = Setup{Workers: 2, ExactlyOnce: true}
+	mixed       = Setup{Workers: 2, ExactlyOnce: true, LeaderWithout: true}
 )
 
 // nope is a connector that does not exist.
@@ -227,6 +228,11 @@ func silent() []Behaviour {
 			Name: "with exactly-once support a worker that was frozen does not", Setup: exactlyOnce,
 			Given: []Step{freeze(1), stop(Source), stopped(Source, 0), alter(Source, nine), offsets(Source, nine)},
 			When:  thaw(1), Then: []Step{stopped(Source, 0, 1), offsets(Source, nine)},
+		},
+		{
+			Name: "with exactly-once support, but not of the leader, it does", Setup: mixed,
+			Given: []Step{freeze(1), stop(Source), stopped(Source, 0), alter(Source, nine), offsets(Source, nine)},
+			When:  thaw(1), Then: []Step{overwritten(Source, nine)},
 		},
 		{Name: "a frozen worker does not answer", Given: []Step{freeze(1)}, When: stopVia(1, Source), Want: Want{NoAnswer: true}},
 		{Name: "a stop through another worker while the leader is frozen", Given: []Step{freeze(0)}, When: stopVia(1, Source), Want: refused(connect.CodeInternal, "IO Error trying to forward REST request")},

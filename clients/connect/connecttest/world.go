@@ -16,6 +16,13 @@ type Setup struct {
 	Workers int
 	// ExactlyOnce starts them with exactly-once source support.
 	ExactlyOnce bool
+	// LeaderWithout starts the first without it.
+	LeaderWithout bool
+}
+
+// StartsExactlyOnce reports whether a worker is started with exactly-once source support.
+func (s Setup) StartsExactlyOnce(worker int) bool {
+	return s.ExactlyOnce && (worker > 0 || !s.LeaderWithout)
 }
 
 // World is a Connect cluster under test, with one topic of Partitions partitions that no other row uses. Its methods fail if what

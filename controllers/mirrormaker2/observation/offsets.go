@@ -159,10 +159,17 @@ func (w *watching) connectorFact(v *Snapshot, seen *watch, now time.Time) transi
 	return transitions.Known(out, w.status.At)
 }
 
+// fenced reports whether Connect fences the processes before it changes offsets. Only a leader that was started with exactly-once source
+// support does, and only processes that were too can be fenced: which one leads is not known.
+func fenced(all []Process) bool {
+	return !slices.ContainsFunc(all, func(p Process) bool { return !p.ExactlyOnce })
+}
+
 // workers judges what each process answers itself, whether or not Connect answers.
 func (w *watching) workers(v *Snapshot, seen *watch, now time.Time) []connectoroffsets.Worker {
 	longest := v.Rendered.LongestCommit()
 	out := make([]connectoroffsets.Worker, 0, len(w.processes))
+	fenced := fenced(w.processes)
 	for i, p := range w.processes {
 		one, t := seen.of(p.ID(), now), &w.tasks[i]
 		present := v.present(p)
@@ -173,7 +180,7 @@ func (w *watching) workers(v *Snapshot, seen *watch, now time.Time) []connectoro
 			seen.sawWorker(one, t.Answer.Tasks, t.At, max(longest, w.maxAge))
 		}
 		out = append(out, connectoroffsets.Worker{
-			ID: p.ID(), Name: p.Pod, ExactlyOnce: p.ExactlyOnce, Quiet: seen.quiet(one, longest), Silent: present && one.silent(now, v.Limits.silence), Sparse: present && one.sparse,
+			ID: p.ID(), Name: p.Pod, Fenced: fenced, Quiet: seen.quiet(one, longest), Silent: present && one.silent(now, v.Limits.silence), Sparse: present && one.sparse,
 		})
 	}
 	slices.SortFunc(out, func(a, b connectoroffsets.Worker) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
@@ -223,9 +230,10 @@ func (w *watching) offsetsFact(v *Snapshot, seen *watch, since time.Time, j *jud
 // unanswered returns the pod of the first process that has not answered since a time; empty if all have. A process that Connect fences
 // cannot commit offsets after the change, and if its pod is gone nothing answers for it.
 func (w *watching) unanswered(v *Snapshot, seen *watch, since time.Time) string {
+	fenced := fenced(w.processes)
 	for _, p := range w.processes {
 		one := seen.workers[p.ID()]
-		if (one == nil || one.answered.Before(since)) && (!p.ExactlyOnce || v.present(p)) {
+		if (one == nil || one.answered.Before(since)) && (!fenced || v.present(p)) {
 			return p.Pod
 		}
 	}
@@ -251,6 +259,12 @@ func (j *judged) match(now connect.Offsets) connectoroffsets.Match {
 	return connectoroffsets.Other
 }
 
+// unchanged reports whether the offsets are those that are kept of the request.
+func (j *judged) unchanged(now connect.Offsets) bool {
+	was, err := connect.ParseOffsets(j.before.Offsets)
+	return j.kept && err == nil && now.Equal(was)
+}
+
 // configMap reads a ConfigMap; nil if there is none.
 func (c *Collector) configMap(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2, name string) (*corev1.ConfigMap, error) {
 	found := &corev1.ConfigMap{}
@@ -259,12 +273,6 @@ func (c *Collector) configMap(ctx context.Context, m *kafkav1beta2.KafkaMirrorMa
 	case lifecycle.ObjectMissing(err):
 		return nil, nil
 	case err != nil:
-// unchanged reports whether the offsets are those that are kept of the request.
-func (j *judged) unchanged(now connect.Offsets) bool {
-	was, err := connect.ParseOffsets(j.before.Offsets)
-	return j.kept && err == nil && now.Equal(was)
-}
-
 		return nil, fmt.Errorf("reading ConfigMap %s/%s: %w", m.Namespace, name, err)
 	}
 	return found, nil

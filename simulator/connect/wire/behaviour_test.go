@@ -33,6 +33,9 @@ var _ connecttest.World = (*world)(nil)
 func newWorld(t *testing.T, s connecttest.Setup) *world {
 	w := &world{t: t}
 	c := connect.New(connect.DefaultSettings(), s.Workers, s.ExactlyOnce)
+	for i := range c.Workers {
+		c.Workers[i].ExactlyOnce = s.StartsExactlyOnce(i)
+	}
 	c.CreateTopic(w.Topic(), connecttest.Partitions)
 	server, err := wire.NewServer(c)
 	if err != nil {

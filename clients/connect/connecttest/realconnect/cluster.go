@@ -51,7 +51,7 @@ func Boot(ctx context.Context, jars, release, dir string, setup connecttest.Setu
 		return c, err
 	}
 	for i, port := range ports[2:] {
-		if err := c.startWorker(ctx, i, port, setup.ExactlyOnce); err != nil {
+		if err := c.startWorker(ctx, i, port, setup.StartsExactlyOnce(i)); err != nil {
 			return c, err
 		}
 	}
