@@ -119,3 +119,28 @@ func TestKindWarnsOfFailures(t *testing.T) {
 		})
 	}
 }
+
+// TestKindStopsAConnectorWhoseConfigurationWasRefusedForLong checks that the pauses between the repetitions of a refused request do not delay
+// another request.
+func TestKindStopsAConnectorWhoseConfigurationWasRefusedForLong(t *testing.T) {
+	r := newRig(t)
+	r.until("that all is settled", r.settled)
+	r.answer = func(q *http.Request) *http.Response {
+		if q.Method == http.MethodPut && strings.HasSuffix(q.URL.Path, source+"/config") {
+			return response(http.StatusBadRequest, `{"error_code":400,"message":"Connector configuration is invalid"}`)
+		}
+		return nil
+	}
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].SourceConnector.TasksMax = new(int32(1)) })
+	for range 1200 {
+		r.step()
+	}
+	r.writes = nil
+	r.edit(state(kafkav1beta2.ConnectorStopped))
+	for range 15 {
+		r.step()
+	}
+	if want := "PUT /connectors/" + source + "/stop"; len(r.writes) == 0 || r.writes[0] != want {
+		t.Errorf("sent %v within 15 s, want %s first", r.writes, want)
+	}
+}

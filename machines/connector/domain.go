@@ -24,7 +24,7 @@ func Domain() domain.Domain[Facts, Data] {
 	}
 	return domain.Domain[Facts, Data]{
 		Base: func() Facts {
-			return Facts{Now: now, Declared: true, Config: "c1", State: Running, Connector: transitions.Known(Connector{Exists: true, Config: "c1", State: Running}, now)}
+			return Facts{Now: now, Declared: true, Config: "c1", State: Running, Attempted: "RUNNING c1", Connector: transitions.Known(Connector{Exists: true, Config: "c1", State: Running}, now)}
 		},
 		Dimensions: []domain.Dimension[Facts]{
 			domain.Of(value{}, set("not declared", func(f *Facts) { f.Declared = false }), set("declared as stopped", func(f *Facts) { f.State = Stopped }), set("declared as paused", func(f *Facts) { f.State = Paused }),
@@ -51,6 +51,11 @@ func Domain() domain.Domain[Facts, Data] {
 				return []Data{{}}
 			}
 		},
-		Enter: func(f *Facts, _ *lifecyclev1.Lifecycle) { f.Answer, f.Since = connectoroffsets.Answer{}, now },
+		Enter: func(f *Facts, entry *lifecyclev1.Lifecycle) {
+			f.Answer, f.Since, f.Attempted = connectoroffsets.Answer{}, now, ""
+			if entry.Attempt != nil {
+				f.Attempted = entry.Attempt.To
+			}
+		},
 	}
 }

@@ -43,6 +43,8 @@ type Facts struct {
 	Failure string
 	// Since is when the state was entered.
 	Since time.Time
+	// Attempted is the target of the attempt in progress; empty if there is none.
+	Attempted string
 }
 
 // Connector is what Connect reports of the connector.

@@ -165,6 +165,32 @@ var overtaken = &choice{
 	},
 }
 
+// redirected is a choice of what ends the request, or the wait for it, when the spec declares another target than that of the attempt. It begins
+// a new attempt: that the earlier target failed again and again must not delay the first request for another one.
+func redirected(name string, of ...*choice) *choice {
+	doc := "the spec declares another state or configuration than that of the attempt"
+	return &choice{
+		Guard: guard{Name: name, Doc: doc, Expected: doc, Needs: []transitions.Need{NeedConnectors}},
+		Pick: func(f *Facts, d Data) (verdict transitions.Verdict, next Data) {
+			if f.Attempted == "" || f.Attempted == f.target() {
+				return transitions.Deny("the one of the attempt"), Data{}
+			}
+			for _, c := range of {
+				if verdict, next = c.Pick(f, d); verdict.Answer == transitions.Yes {
+					break
+				}
+			}
+			return verdict, next
+		},
+	}
+}
+
+var (
+	restartAnswered = answered("restart-answered", "the requested restart failed or has no answer", true, connectoroffsets.Uncertain, connectoroffsets.Refused, connectoroffsets.NotExecuted)
+	commandAnswered = answered("command-answered", "the request is answered, or has no answer", false, connectoroffsets.Confirmed, connectoroffsets.Uncertain, connectoroffsets.Refused, connectoroffsets.NotExecuted)
+	maySend         = command("may-send", "another request is due, or the last one may be repeated", "a pause after the last request", mayRepeat)
+)
+
 // mayRepeat says whether the last command may be sent again.
 func mayRepeat(f *Facts, d Data, due Command) (bool, string) {
 	wait := pause
@@ -249,13 +275,15 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "changed", From: Settled, To: Applying, NewAttempt: true, Choose: command("differs", "Connect reports the connector otherwise than declared", "a connector as declared", func(_ *Facts, _ Data, _ Command) (bool, string) { return true, "" })},
 
 			{Event: "visible", From: Applying, To: Settled, When: asDeclared, Awaited: true, Outranks: true, ClearData: true},
+			{Event: "redirected", From: Applying, EvenIfUnknown: true, To: Confirming, NewAttempt: true, Outranks: true, Choose: redirected("redirected", restartAnswered, commandAnswered, overtaken), Doc: "the spec was edited, and the request is answered or not due any more"},
 			{Event: "restarted", From: Applying, EvenIfUnknown: true, To: Clearing, Choose: answered("restart-confirmed", "Connect has confirmed the requested restart", true, connectoroffsets.Confirmed)},
-			{Event: "restart-failed", From: Applying, EvenIfUnknown: true, To: Confirming, Choose: answered("restart-answered", "the requested restart failed or has no answer", true, connectoroffsets.Uncertain, connectoroffsets.Refused, connectoroffsets.NotExecuted)},
-			{Event: "answered", From: Applying, EvenIfUnknown: true, To: Confirming, Choose: answered("command-answered", "the request is answered, or has no answer", false, connectoroffsets.Confirmed, connectoroffsets.Uncertain, connectoroffsets.Refused, connectoroffsets.NotExecuted)},
+			{Event: "restart-failed", From: Applying, EvenIfUnknown: true, To: Confirming, Choose: restartAnswered},
+			{Event: "answered", From: Applying, EvenIfUnknown: true, To: Confirming, Choose: commandAnswered},
 			{Event: "overtaken", From: Applying, To: Confirming, Choose: overtaken, Doc: "the request is not due any more, and this process has no answer to it: it is not sent, and the one that is due follows"},
 
 			{Event: "confirmed", From: Confirming, To: Settled, When: asDeclared, Awaited: true, ClearData: true},
-			{Event: "next", From: Confirming, To: Applying, Choose: command("may-send", "another request is due, or the last one may be repeated", "a pause after the last request", mayRepeat)},
+			{Event: "edited", From: Confirming, To: Applying, NewAttempt: true, Outranks: true, Choose: redirected("edited", maySend), Doc: "the spec was edited, and a request may be sent"},
+			{Event: "next", From: Confirming, To: Applying, Choose: maySend},
 
 			{Event: "cleared", From: Clearing, To: Settled, When: cleared, Awaited: true, ClearData: true},
 		},

@@ -69,6 +69,9 @@ func stale() change {
 	return func(f *mc.Facts) { f.Answer = co.Answer{State: co.Confirmed, At: now.Add(time.Second)} }
 }
 
+// attempted is the target of the attempt in progress.
+func attempted(target string) change { return func(f *mc.Facts) { f.Attempted = target } }
+
 func entered(ago time.Duration) change { return func(f *mc.Facts) { f.Since = now.Add(-ago) } }
 
 func restart(r mc.Restart) change { return func(f *mc.Facts) { f.Restart = r } }
@@ -148,6 +151,13 @@ func applying() []row {
 		at("another restart is requested before one is sent", &mc.Data{Command: mc.RestartIt, Annotation: annotation, Value: "v1"}, want{Event: "overtaken", To: mc.Confirming, Data: &mc.Data{Command: mc.RestartIt, Annotation: annotation, Value: "v1", Outcome: co.Uncertain}}, restart(replaced)),
 		at("an automatic restart is awaited", data(mc.RestartIt, ""), waits(), in(mc.Failed), restart(automatic), answer(co.Pending)),
 		at("an automatic restart was not executed", data(mc.RestartIt, ""), want{Event: "answered", To: mc.Confirming, Data: data(mc.RestartIt, co.NotExecuted)}, in(mc.Failed), restart(automatic), answer(co.NotExecuted)),
+		at("the spec is corrected after the refusal", data(mc.Configure, ""), want{Event: "redirected", To: mc.Confirming, Data: data(mc.Configure, co.Refused)}, configured("c3"), attempted("RUNNING c2"), answer(co.Refused)),
+		at("it is to stop after the refusal", data(mc.Configure, ""), want{Event: "redirected", To: mc.Confirming, Data: data(mc.Configure, co.Refused)}, configured("c2"), wants(mc.Stopped), attempted("RUNNING c2"), answer(co.Refused)),
+		at("it is to stop before the answer", data(mc.Configure, ""), waits(), configured("c2"), wants(mc.Stopped), attempted("RUNNING c2"), answer(co.Pending)),
+		at("it is to stop before the request is sent", data(mc.Configure, ""), want{Event: "redirected", To: mc.Confirming, Data: data(mc.Configure, co.Uncertain)}, configured("c2"), wants(mc.Stopped), attempted("RUNNING c2")),
+		at("it is to stop after a restart was refused", hand, want{Event: "redirected", To: mc.Confirming, Data: &mc.Data{Command: mc.RestartIt, Annotation: annotation, Outcome: co.Refused}}, restart(requested), wants(mc.Stopped), attempted("RUNNING c1"), answer(co.Refused)),
+		at("it is to stop after a restart was confirmed", hand, want{Event: "restarted", To: mc.Clearing, Data: &mc.Data{Command: mc.RestartIt, Annotation: annotation, Outcome: co.Confirmed}}, restart(requested), wants(mc.Stopped), attempted("RUNNING c1"), answer(co.Confirmed)),
+		at("Connect became silent, and the spec was edited", data(mc.Configure, ""), want{WaitingFor: []string{"as-declared"}}, configured("c3"), attempted("RUNNING c2"), silent()),
 		{Name: "applying: data of another release", State: mc.Applying, Coded: map[string]string{"outcome": "done"}, Facts: with(), Want: want{Event: machines.EventInferred, To: mc.Settled}},
 	}
 }
@@ -180,6 +190,10 @@ func confirming() []row {
 		at("a request without effect is repeated", data(mc.Resume, co.Confirmed), next(mc.Resume), in(mc.Paused), entered(100*time.Second)),
 		at("a confirmed stop is only awaited", data(mc.Stop, co.Confirmed), waits, wants(mc.Stopped), entered(9*time.Minute)),
 		at("a confirmed stop without effect is repeated in the end", data(mc.Stop, co.Confirmed), next(mc.Stop), wants(mc.Stopped), entered(10*time.Minute)),
+		at("it is to stop after a refused configuration", data(mc.Configure, co.Refused), want{Event: "edited", To: mc.Applying, Data: data(mc.Stop, "")}, configured("c2"), wants(mc.Stopped), attempted("RUNNING c2"), entered(time.Second)),
+		at("the spec is corrected after a refused configuration", data(mc.Configure, co.Refused), want{Event: "edited", To: mc.Applying, Data: data(mc.Configure, "")}, configured("c3"), attempted("RUNNING c2"), entered(10*time.Second)),
+		at("Connect became silent, and the spec was edited", data(mc.Configure, co.Refused), waits, configured("c3"), attempted("RUNNING c2"), silent()),
+		at("the target of the attempt is the declared one", data(mc.Configure, co.Refused), next(mc.Configure), configured("c2"), attempted("RUNNING c2"), entered(10*time.Second)),
 		at("a stop that was not confirmed is repeated", data(mc.Stop, co.Uncertain), next(mc.Stop), wants(mc.Stopped), entered(100*time.Second)),
 	}
 }

@@ -109,6 +109,9 @@ func Connector(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) 
 	declared, is := v.Declared[name]
 	entry := machines.EntryName(observation.LifecycleConnector, o.Instance)
 	f := connector.Facts{Now: o.Now, Declared: is, Refused: v.Rendered.Problem != nil, Config: declared.Digest, Answer: v.Answers[entry], Failure: v.Failures[entry], Since: o.EnteredAt}
+	if o.Attempt != nil {
+		f.Attempted = o.Attempt.To
+	}
 	if is {
 		f.State = desired(declared.Spec.Desired())
 	}
