@@ -5,9 +5,11 @@ package mirrormaker2
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/children"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/connection"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/facts"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/observation"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
@@ -28,6 +30,10 @@ type (
 	Kind = lifecycle.Kind[*resourceType, *observation.Snapshot, Effect]
 )
 
+// observeTimeout is longer than one read of Connect that takes as long as it may, with the reads of the API server before it. Connect takes some
+// seconds to answer with offsets, and no list and no change is possible without that answer.
+const observeTimeout = connection.ReadTimeout + 4*time.Second
+
 // NewKind assembles what the runtime needs to reconcile KafkaMirrorMaker2 resources.
 func NewKind(collector *observation.Collector, objects *children.Reconciler) (Kind, error) {
 	all, err := lifecycles()
@@ -39,7 +45,7 @@ func NewKind(collector *observation.Collector, objects *children.Reconciler) (Ki
 	return Kind{
 		Name: declared.Name, New: func() *resourceType { return &resourceType{} },
 		Lifecycles: all, Owns: declared.Children(), OwnerOf: declared.OwnerOf,
-		Observe: collector.Collect, Execute: x.execute, Repair: objects.Repair, Apply: objects.Apply, Records: children.Records{},
+		Observe: collector.Collect, ObserveTimeout: observeTimeout, Execute: x.execute, Repair: objects.Repair, Apply: objects.Apply, Records: children.Records{},
 		Disrupts: disrupts, Availability: availability,
 		AlwaysNeeded: []transitions.Need{connector.NeedConnectors},
 		Project:      status.Project, StatusEqual: status.Equal,

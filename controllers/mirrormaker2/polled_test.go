@@ -37,7 +37,7 @@ import (
 
 // hindrance is what happens to the reads from Connect and from the API server, each numbered from one.
 type hindrance struct {
-	// slow is a read from Connect that takes longer than a reconcile waits, refused one that fails, and silent one without an answer.
+	// slow is a read from Connect that takes nearly as long as one may, refused one that fails, and silent one without an answer.
 	slow, refused, silent int
 	// unwoken is an answer of Connect that does not requeue the resource.
 	unwoken int
@@ -154,7 +154,9 @@ func (h *hindered) RoundTrip(r *http.Request) (*http.Response, error) {
 		p.mu.Unlock()
 		switch n {
 		case p.slow:
-			time.Sleep(7 * time.Second)
+			if err := takes(r, 7*time.Second); err != nil {
+				return nil, err
+			}
 		case p.refused:
 			return nil, &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connection refused")}
 		case p.silent:
@@ -170,6 +172,16 @@ func (h *hindered) RoundTrip(r *http.Request) (*http.Response, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return h.noting.RoundTrip(r)
+}
+
+// takes lets time pass, at most until the request ends.
+func takes(r *http.Request, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
 }
 
 // failing is a client one of whose lists fails.

@@ -124,7 +124,7 @@ var acceptRequest = &action{
 // writeList has a precondition so that it writes a live reading: an answer that was read earlier may be from before the request.
 var writeList = &action{
 	Name: "write-list", Doc: "writes the offsets into the ConfigMap that the resource names", Needs: []transitions.Need{NeedOffsets},
-	Precondition: exists, OnPreconditionFailed: AwaitingConnector,
+	Precondition: readable, OnPreconditionFailed: AwaitingConnector,
 	Effects: func(f *Facts, _ Data) []Effect {
 		o, known := f.Offsets.Get()
 		if !known || o.TooLarge != nil || f.Record.Listed != "" && f.Entry == f.Record.Listed {
@@ -146,7 +146,7 @@ var writeList = &action{
 // before anything is kept.
 var keepOffsets = &action{
 	Name: "keep-offsets", Doc: "keeps the present offsets in the operator's ConfigMap, and records that no write of the request was executed",
-	Needs: []transitions.Need{NeedOffsets}, Precondition: safe, OnPreconditionFailed: AwaitingStopped,
+	Needs: []transitions.Need{NeedOffsets}, Precondition: all(readable, stopped, accounted), OnPreconditionFailed: AwaitingStopped,
 	Effects: func(f *Facts, _ Data) []Effect {
 		o, known := f.Offsets.Get()
 		if !known || o.TooLarge != nil && !o.Kept || o.Kept && f.Record.Phase != Sent {

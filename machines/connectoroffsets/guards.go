@@ -189,6 +189,21 @@ func offsets(name, doc, expected string, condition func(o *Offsets) transitions.
 	}}
 }
 
+// readable is unknown while Connect does not answer with the offsets, so that an action that writes them is blocked, which is shown.
+var readable = guard{
+	Name: "offsets-read", Doc: "the connector exists, and Connect answers with its offsets", Expected: "the connector with its offsets",
+	Needs: []transitions.Need{NeedConnector, NeedOffsets},
+	Evaluate: func(f *Facts, d Data) transitions.Verdict {
+		if verdict := exists.Evaluate(f, d); verdict.Answer != transitions.Yes {
+			return verdict
+		}
+		if _, known := f.Offsets.Get(); !known {
+			return f.Offsets.Gap()
+		}
+		return transitions.Allow()
+	},
+}
+
 // reads returns a guard that says yes if two readings were equal and match.
 func reads(name string, match Match, expected string) guard {
 	return offsets(name, "two readings one flush interval apart show "+expected, expected+" at two readings", func(o *Offsets) transitions.Verdict {

@@ -269,7 +269,7 @@ func listing() []row {
 		{Name: "listing: the document is written", State: co.Listing, Facts: with(list(), listRecord("")), Want: want{WaitingFor: []string{"listed"}, Effects: write}},
 		{Name: "listing: the document was recorded and not written", State: co.Listing, Facts: with(list(), listRecord("d8"), written("d7")), Want: want{WaitingFor: []string{"listed"}, Effects: write}},
 		goes("listing: the connector is gone", co.Listing, with(list(), listRecord(""), is(absent)), "precondition-failed", co.AwaitingConnector),
-		{Name: "listing: Connect is silent", State: co.Listing, Facts: with(list(), listRecord(""), silent()), Want: want{WaitingFor: []string{"listed"}, Blocked: []string{"exists"}}},
+		{Name: "listing: Connect is silent", State: co.Listing, Facts: with(list(), listRecord(""), silent()), Want: want{WaitingFor: []string{"listed"}, Blocked: []string{"offsets-read"}}},
 		{Name: "listing: the offsets cannot be read", State: co.Listing, Facts: with(list(), listRecord(""), unread()), Want: want{WaitingFor: []string{"listed"}}},
 		goes("listing: the ConfigMap holds what was recorded, and the offsets have moved since", co.Listing, with(list(), listRecord("d8"), written("d8")), "listed", co.Finishing),
 		goes("listing: it holds it, and the offsets do not fit any more", co.Listing, with(list(), listRecord("d8"), written("d8"), tooLarge()), "listed", co.Finishing),
@@ -314,7 +314,7 @@ func stopping() []row {
 		goes("saving: the connector runs again", co.SavingBefore, with(alter(), accepted, is(running)), machines.EventPreconditionFailed, co.AwaitingStopped),
 		goes("saving: the connector was deleted", co.SavingBefore, with(alter(), accepted, is(co.Connector{Stopped: true})), machines.EventPreconditionFailed, co.AwaitingStopped),
 		goes("saving: a worker was restarted", co.SavingBefore, with(alter(), accepted, is(stopped(loose))), machines.EventPreconditionFailed, co.AwaitingStopped),
-		{Name: "saving: Connect is silent", State: co.SavingBefore, Facts: with(alter(), accepted, silent()), Want: want{WaitingFor: []string{"may-send"}, Blocked: []string{"exists", "stopped", "accounted"}}},
+		{Name: "saving: Connect is silent", State: co.SavingBefore, Facts: with(alter(), accepted, silent()), Want: want{WaitingFor: []string{"may-send"}, Blocked: []string{"offsets-read", "stopped", "accounted"}}},
 	}
 }
 
