@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -30,12 +31,15 @@ func opaque(text string) *kafkav1beta2.Opaque {
 	return o
 }
 
-// refusals are edits after which the spec cannot be applied, because it has no login that could be rendered.
+// refusals are edits after which the spec cannot be applied: it has no login that could be rendered, or a value that Kafka cannot read.
 func refusals() map[string]func(m *kafkav1beta2.KafkaMirrorMaker2) {
 	return map[string]func(m *kafkav1beta2.KafkaMirrorMaker2){
 		"tls": func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Clusters[0].TLS = opaque(`{}`) },
 		"unknown authentication": func(m *kafkav1beta2.KafkaMirrorMaker2) {
 			m.Spec.Clusters[0].Authentication = opaque(`{"type":"scram"}`)
+		},
+		"topics that are a list": func(m *kafkav1beta2.KafkaMirrorMaker2) {
+			m.Spec.Mirrors[0].SourceConnector.Config = map[string]apiextensionsv1.JSON{"topics": {Raw: []byte(`["orders","bills"]`)}}
 		},
 	}
 }
@@ -53,7 +57,7 @@ func TestKindShowsARefusedSpec(t *testing.T) {
 				stalled := meta.FindStatusCondition(m.Status.Conditions, lifecycle.Stalled)
 				return stalled.Status == metav1.ConditionTrue && stalled.Reason == "Refused" && m.Status.ObservedGeneration == m.Generation
 			})
-			if got := r.unready(); !strings.Contains(got, "cluster east-kafka has ") {
+			if got := r.unready(); !strings.Contains(got, "cluster east-kafka has ") && !strings.Contains(got, "spec.mirrors[east-kafka].sourceConnector.config[topics] (want a string, a number or a boolean, saw a list)") {
 				t.Errorf("the resource is not ready due to %q", got)
 			}
 			r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec = before })
@@ -75,7 +79,7 @@ func TestKindKeepsConnectorsOfARefusedSpec(t *testing.T) {
 				refuse(m)
 				m.Spec.Mirrors[0].SourceConnector.TasksMax = new(int32(1))
 			})
-			r.until("the warning", func() bool { return r.warning("UnsupportedSecurity") != "" })
+			r.until("the warning", func() bool { return r.warning("UnsupportedSecurity")+r.warning("UnreadableConfig") != "" })
 			for range 60 {
 				r.step()
 			}
@@ -96,5 +100,21 @@ func TestKindKeepsConnectorsOfARefusedSpec(t *testing.T) {
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// TestKindShowsWhatHasNoEffect checks the warnings about properties of clusters and fields that have no effect.
+func TestKindShowsWhatHasNoEffect(t *testing.T) {
+	r := newRig(t)
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) {
+		m.Spec.Clusters[0].Config = map[string]apiextensionsv1.JSON{"security.protocol": {Raw: []byte(`"SASL_SSL"`)}, "sasl.mechanism": {Raw: []byte(`null`)}}
+		m.Spec.MetricsConfig = opaque(`{"type":"jmxPrometheusExporter"}`)
+	})
+	r.until("that all is settled", r.settled)
+	if got, want := r.warning("IgnoredProperty"), "sasl.mechanism of cluster east-kafka, security.protocol of cluster east-kafka"; !strings.Contains(got, want) {
+		t.Errorf("warning %q, want %q", got, want)
+	}
+	if got, want := r.warning("UnusedField"), "nothing is done with spec.metricsConfig"; got != want {
+		t.Errorf("warning %q, want %q", got, want)
 	}
 }

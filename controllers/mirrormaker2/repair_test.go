@@ -52,7 +52,7 @@ func TestKindRepairsWhileTheSpecIsRefused(t *testing.T) {
 				refuse(m)
 				m.Spec.Version, m.Spec.Replicas = "4.1.1", new(int32(1))
 			})
-			r.until("the warning", func() bool { return r.warning("UnsupportedSecurity") != "" })
+			r.until("the warning", func() bool { return r.warning("UnsupportedSecurity")+r.warning("UnreadableConfig") != "" })
 			r.lose()
 			r.must(r.server.Remove(config))
 			r.start()

@@ -26,8 +26,8 @@ type Cluster struct {
 	Input
 	// Problem is why the spec cannot be applied; nil if it can.
 	Problem *transitions.Problem
-	// Ignored are the properties of the workers that the user set and that Detent manages, or that would put a secret into a ConfigMap,
-	// sorted.
+	// Ignored are the properties of clusters that the user set and that Detent manages, or that would put a secret into a ConfigMap, sorted.
+	// Those of another cluster than that of the workers name it.
 	Ignored []string
 
 	storage *kafkav1beta2.MirrorMaker2Target
@@ -55,6 +55,10 @@ func New(in Input) *Cluster {
 		}
 		c.logins[alias] = l
 	}
+	if c.Problem == nil {
+		c.Problem = c.configProblem()
+	}
+	c.Ignored = c.ignored(aliases)
 	c.worker = c.properties()
 	return c
 }
@@ -100,22 +104,15 @@ const (
 	pluginVersion = "connector.plugin.version"
 )
 
-// properties returns the configuration of the workers, and notes what it ignores.
+// properties returns the configuration of the workers.
 func (c *Cluster) properties() map[string]string {
 	p := maps.Clone(defaults)
-	users, _ := kafkav1beta2.TextProperties(c.storage.Config) // a value that is no text is left out, and a warning names it
+	users, _ := kafkav1beta2.TextProperties(c.storage.Config) // with a value that is no text the spec is refused
 	for name, value := range users {
-		if c.Spec.Target == nil && (name == "group.id" || strings.HasSuffix(name, ".storage.topic")) {
-			p[name] = value // the shape with clusters has no fields for them
-			continue
+		if !c.ignores(c.storage.Alias, name, value) {
+			p[name] = value
 		}
-		if isReserved(name) || kafkarender.Secret(name, value) {
-			c.Ignored = append(c.Ignored, name)
-			continue
-		}
-		p[name] = value
 	}
-	slices.Sort(c.Ignored)
 	managed := map[string]string{
 		"bootstrap.servers": c.storage.BootstrapServers,
 		"listeners":         "http://0.0.0.0:8083", "rest.advertised.host.name": "${env:ADVERTISED_HOSTNAME}", "rest.advertised.port": "8083",

@@ -29,6 +29,7 @@ import (
 const (
 	reasonIgnored    = "IgnoredProperty"
 	reasonUnreadable = "UnreadableRecord"
+	reasonUnused     = "UnusedField"
 	reasonFailed     = "ConnectorFailed"
 )
 
@@ -151,7 +152,10 @@ func warnings(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot) []meta
 	add(v.Requests.Problem)
 	add(v.RestartProblem)
 	if len(v.Rendered.Ignored) > 0 {
-		add(transitions.Problemf(reasonIgnored, "these properties of the workers are ignored, because Detent sets them or because they hold a secret: %s", strings.Join(v.Rendered.Ignored, ", ")))
+		add(transitions.Problemf(reasonIgnored, "these properties of config are ignored, because Detent sets them or because they hold a secret: %s", strings.Join(v.Rendered.Ignored, ", ")))
+	}
+	if fields := m.Spec.UnusedFields(); len(fields) > 0 {
+		add(transitions.Problemf(reasonUnused, "nothing is done with %s", strings.Join(fields, ", ")))
 	}
 	if v.RecordsProblem != nil {
 		add(transitions.Problemf(reasonUnreadable, "a record of a request for offsets cannot be read, and counts as absent: %v", v.RecordsProblem))

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
 // Properties returns spec.kafka.config with Kafka's property names and text values. Numbers are written without an exponent.
@@ -29,9 +31,12 @@ func (s *KafkaClusterSpec) Properties() (map[string]string, error) {
 }
 
 // Unreadable describes each value of config that is not a string, a number or a boolean, by its name; nil if there is none.
-func (s *KafkaClusterSpec) Unreadable() map[string]error {
+func (s *KafkaClusterSpec) Unreadable() map[string]error { return UnreadableProperties(s.Config) }
+
+// UnreadableProperties describes each value that is not a string, a number or a boolean, by its name; nil if there is none.
+func UnreadableProperties(config map[string]apiextensionsv1.JSON) map[string]error {
 	var out map[string]error
-	for name, value := range s.Config {
+	for name, value := range config {
 		if _, err := scalar(value.Raw); err != nil {
 			if out == nil {
 				out = map[string]error{}

@@ -42,6 +42,13 @@ func (s *KafkaSpec) UnusedFields() []string {
 	return fields.sorted()
 }
 
+// UnusedFields returns the paths of the fields that the spec sets and that have no effect, sorted.
+func (s *KafkaMirrorMaker2Spec) UnusedFields() []string {
+	var fields setFields
+	fields.add("spec.metricsConfig", s.MetricsConfig != nil)
+	return fields.sorted()
+}
+
 func (a *CertificateAuthority) unused(fields *setFields) {
 	if a == nil {
 		return
