@@ -73,6 +73,46 @@ func TestKindRepairsWhileTheSpecIsRefused(t *testing.T) {
 	}
 }
 
+// TestKindRestoresAnEditedPodSet checks that neither an edited selector nor an edited entry stays.
+func TestKindRestoresAnEditedPodSet(t *testing.T) {
+	for name, edit := range map[string]func(s *corev1beta2.StrimziPodSet){
+		"selector": func(s *corev1beta2.StrimziPodSet) { s.Spec.Selector.MatchLabels["team"] = "a" },
+		"entry": func(s *corev1beta2.StrimziPodSet) {
+			s.Spec.Pods[0].Raw = []byte(strings.ReplaceAll(string(s.Spec.Pods[0].Raw), "connect-distributed.sh", "connect-standalone.sh"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.until("that all is settled", r.settled)
+			read := func() *corev1beta2.StrimziPodSet {
+				s := &corev1beta2.StrimziPodSet{}
+				r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "default", Name: "my-mm2-mirrormaker2"}, s))
+				return s
+			}
+			before, containers := read(), r.containers
+			edited := before.DeepCopy()
+			edit(edited)
+			r.must(r.client.Update(t.Context(), edited))
+			for range 10 {
+				r.step()
+			}
+			if diff := cmp.Diff(before.Spec, read().Spec); diff != "" {
+				t.Errorf("spec of the set (-before +10 s after the edit): %s", diff)
+			}
+			if r.containers != containers {
+				t.Errorf("%d containers were started", r.containers-containers)
+			}
+			r.apiWrites = nil
+			for range 10 {
+				r.step()
+			}
+			if len(r.apiWrites) > 0 {
+				t.Errorf("wrote %v", r.apiWrites)
+			}
+		})
+	}
+}
+
 // entries returns the entries of the pod set.
 func (r *rig) entries() []string {
 	r.t.Helper()
