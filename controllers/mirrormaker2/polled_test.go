@@ -81,7 +81,7 @@ func (p *polled) restart() {
 		p.system.Close()
 	}
 	p.enqueue()
-	p.system = &connection.Polled{Protocol: connection.NewProtocol(p.dial), Clock: clock.RealClock{}, Settle: connection.Settle, Wake: func(types.NamespacedName) {
+	p.system = connection.NewPolled(p.dial, func(types.NamespacedName) {
 		p.mu.Lock()
 		p.answers++
 		lost := p.answers == p.unwoken
@@ -89,7 +89,7 @@ func (p *polled) restart() {
 		if !lost {
 			p.enqueue()
 		}
-	}}
+	}, clock.RealClock{}, 1)
 	table, err := versions.Embedded()
 	p.must(err)
 	kept := lifecycle.NewChildren(failing{p.client, p}, p.client, clock.RealClock{})

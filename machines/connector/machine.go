@@ -107,7 +107,8 @@ func (f *Facts) shown(c *Connector, d Data) bool {
 		return true
 	}
 	failed := d.Outcome == connectoroffsets.Refused || d.Outcome == connectoroffsets.NotExecuted
-	return effect || failed || !c.Exists || !f.Now.Before(f.Since.Add(settle))
+	ended := f.Answer.State != connectoroffsets.Pending && !f.Now.Before(f.Since.Add(settle))
+	return effect || failed || !c.Exists || ended
 }
 
 // saw describes a connector for which a command is due.

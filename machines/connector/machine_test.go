@@ -138,6 +138,7 @@ func applying() []row {
 		at("the spec is refused before the configuration is sent", data(mc.Configure, ""), want{Event: "visible", To: mc.Settled}, refused()),
 		at("the spec went back before the request was sent", data(mc.Stop, ""), want{Event: "overtaken", To: mc.Confirming, Data: data(mc.Stop, co.Uncertain)}, entered(time.Second)),
 		at("the spec went back before the answer", data(mc.Stop, ""), waits(), answer(co.Pending), entered(time.Second)),
+		at("the spec went back long before the answer", data(mc.Stop, ""), waits(), answer(co.Pending), entered(100*time.Second)),
 		at("no answer yet", data(mc.Stop, ""), waits(), wants(mc.Stopped), answer(co.Pending)),
 		at("Connect became silent", data(mc.Stop, ""), want{WaitingFor: []string{"as-declared"}}, wants(mc.Stopped), silent()),
 		at("it is visible before the answer", data(mc.Stop, ""), want{Event: "visible", To: mc.Settled}, wants(mc.Stopped), in(mc.Stopped)),

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 
 	"github.com/detent-dev/detent/clients/connect"
 	"github.com/detent-dev/detent/clients/connect/rest"
@@ -162,6 +163,15 @@ func NewProtocol(over func(Endpoint) (*Workers, func(), error)) Protocol {
 		a, err := ask(ctx, w, q)
 		return a, stable(err)
 	}}
+}
+
+// executeTimeout is longer than a client waits for the answer to a write, so that Connect's answer is received. It follows Connect's own limit and
+// is not scaled.
+const executeTimeout = rest.DefaultWriteTimeout + 10*time.Second
+
+// NewPolled returns the System of a manager. The times that are not Connect's are multiplied by scale.
+func NewPolled(over func(Endpoint) (*Workers, func(), error), wake func(types.NamespacedName), clk clock.WithDelayedExecution, scale float64) *Polled {
+	return &Polled{Protocol: NewProtocol(over), Wake: wake, Clock: clk, Settle: Scaled(Settle, scale), ExecuteTimeout: executeTimeout}
 }
 
 // lane separates what may take long from what is decided by its age: the offsets, whose answers take seconds, and each worker, which may be

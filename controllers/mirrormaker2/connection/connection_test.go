@@ -3,12 +3,21 @@ package connection
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
+	"net/http"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 
 	"github.com/detent-dev/detent/clients/connect"
+	"github.com/detent-dev/detent/clients/connect/rest"
+	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/runtime/external"
 )
 
@@ -56,4 +65,36 @@ func TestOutcome(t *testing.T) {
 			}
 		})
 	}
+}
+
+// slow is a transport that refuses after the longest time that Connect takes.
+type slow struct{}
+
+func (slow) RoundTrip(r *http.Request) (*http.Response, error) {
+	select {
+	case <-time.After(90 * time.Second):
+		body := `{"error_code":400,"message":"not stopped"}`
+		return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+}
+
+// TestPolledWaitsForConnect checks that a command is not cut before Connect's own limit, in an environment with scaled times either.
+func TestPolledWaitsForConnect(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		over := func(Endpoint) (*Workers, func(), error) {
+			c, err := rest.New(rest.Options{Address: "connect:8083", ReadTimeout: ReadTimeout, Transport: slow{}})
+			return &Workers{Service: c}, func() {}, err
+		}
+		system := NewPolled(over, func(types.NamespacedName) {}, clock.RealClock{}, 0.1)
+		defer system.Close()
+		e := Endpoint{Name: types.NamespacedName{Namespace: "default", Name: "my-mm2"}, UID: "1234"}
+		id := machines.RequestID{UID: "1234", Lifecycle: "connector-offsets/a", Attempt: "x", State: "Applying", Sequence: 1}
+		system.Write(t.Context(), e, id, Command{Verb: Reset, Connector: "a"})
+		time.Sleep(95 * time.Second)
+		if got := system.Answer(e, id); got.State != external.Refused {
+			t.Errorf("answer %+v, want Connect's refusal", got)
+		}
+	})
 }

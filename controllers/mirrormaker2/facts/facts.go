@@ -189,6 +189,7 @@ func Offsets(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) co
 	f.Rested = !o.Now.Before(o.EnteredAt.Add(pause))
 	if seen := v.Offsets[name]; seen != nil {
 		f.Entry = seen.Entry
+		f.Settle += seen.Answering // Connect may execute what it gave no answer to
 		if o.Wants(connectoroffsets.NeedConnector) {
 			f.Connector = seen.Connector
 		}

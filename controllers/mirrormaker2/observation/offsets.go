@@ -123,6 +123,7 @@ func (c *Collector) offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, w *w
 		since = record.SentAt
 		entry := machines.EntryName(LifecycleOffsets, machines.InstanceName(w.connector))
 		if at := o.answers[entry].at; at.After(since) {
+			out.Answering = at.Sub(since)
 			since = at
 		}
 	}

@@ -67,6 +67,8 @@ type Offsets struct {
 	Entry string
 	// Body of an alter, as requested or as kept.
 	Body string
+	// Answering is how long Connect took to answer the recorded change, or to give no answer; zero if this process has not sent it.
+	Answering time.Duration
 }
 
 // Restart is a restart that an annotation requests.

@@ -40,7 +40,7 @@ func New(o Options) operator.Kind {
 
 func add(p *operator.Process, o Options) (stop func(), err error) {
 	wakeups, wake := lifecycle.Wakeups(func() *kafkav1beta2.KafkaMirrorMaker2 { return &kafkav1beta2.KafkaMirrorMaker2{} })
-	system := &connection.Polled{Protocol: connection.NewProtocol(o.Connect), Wake: wake, Clock: p.Clock, Settle: connection.Scaled(connection.Settle, p.DeadlineScale)}
+	system := connection.NewPolled(o.Connect, wake, p.Clock, p.DeadlineScale)
 	live := p.Manager.GetAPIReader()
 	collector := &observation.Collector{Table: o.Table, System: system, Live: live, Hosts: live, Scale: p.DeadlineScale}
 	kind, err := mirrormaker2.NewKind(collector, &children.Reconciler{Client: p.Manager.GetClient(), Live: live})
