@@ -124,6 +124,10 @@ func Connector(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) 
 	if !o.Wants(connector.NeedConnectors) {
 		return f
 	}
+	if v.Workerless() { // nothing is due before there are workers again
+		f.Connector, f.Restart = transitions.Known(connector.Connector{Exists: is, Config: f.Config, State: f.State}, o.Now), connector.Restart{}
+		return f
+	}
 	f.Connector = reported(v, name)
 	if f.Restart == (connector.Restart{}) && v.RestartsItself(name, &declared, o.Now) {
 		f.Restart = connector.Restart{Tasks: true, OnlyFailed: true}

@@ -25,6 +25,7 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/runtime/external"
 	"github.com/detent-dev/detent/states"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // Collector observes KafkaMirrorMaker2 resources. One instance serves all of a process. It is safe for concurrent use.
@@ -161,6 +162,8 @@ func (c *Collector) answers(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, r li
 	}
 }
 
+var errNoWorkers = errors.New("there are no workers: spec.replicas is 0")
+
 // connect reads what Connect is asked. It is the last that is read: a live read of a worker that hangs takes the rest of the time of the
 // observation.
 func (c *Collector) connect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, watches []*watching, r lifecycle.ObserveRequest) {
@@ -179,7 +182,15 @@ func (c *Collector) connect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMake
 	for _, w := range watches {
 		w.ask(ask)
 	}
-	if len(queries) > 0 {
+	switch {
+	case v.Workerless():
+		for _, use := range uses {
+			use(&connection.Reading{Err: errNoWorkers})
+		}
+		if v.Connectors.Asked() { // none runs
+			v.Connectors = transitions.Known(map[string]connection.Reported{}, r.Now)
+		}
+	case len(queries) > 0:
 		readings := c.System.Read(ctx, connection.EndpointOf(m), queries, r.Live, r.Now)
 		for i := range readings {
 			uses[i](&readings[i])

@@ -59,6 +59,9 @@ type Snapshot struct {
 	Failures map[string]string
 }
 
+// Workerless reports whether no worker is declared, and none is left: nothing can be asked of Connect or requested of it.
+func (v *Snapshot) Workerless() bool { return v.Rendered.Replicas() == 0 && len(v.Pods) == 0 }
+
 // Offsets are the observation of one connector whose offsets are requested.
 type Offsets struct {
 	Connector transitions.Fact[connectoroffsets.Connector]
