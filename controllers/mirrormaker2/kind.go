@@ -31,8 +31,9 @@ type (
 )
 
 // observeTimeout is longer than one read of Connect that takes as long as it may, with the reads of the API server before it. Connect takes some
-// seconds to answer with offsets, and no list and no change is possible without that answer.
-const observeTimeout = connection.ReadTimeout + 4*time.Second
+// seconds to answer with offsets, and no list and no change is possible without that answer. It is shorter than the ten seconds in which the
+// lease of a manager is renewed.
+const observeTimeout = connection.ReadTimeout + time.Second
 
 // NewKind assembles what the runtime needs to reconcile KafkaMirrorMaker2 resources.
 func NewKind(collector *observation.Collector, objects *children.Reconciler) (Kind, error) {
