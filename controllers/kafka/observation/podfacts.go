@@ -43,13 +43,18 @@ func podFacts(pod *corev1.Pod, now time.Time) Pod {
 	}
 	p.NeverStarted = neverStarted(pod, kafka)
 	p.Volumes = volumeReport(pod, kafka)
-	switch {
-	case p.Terminating:
-		p.Trouble = notEnding(pod, now)
-	case !p.Ready:
-		p.Trouble = trouble(pod, now)
+	if !p.Ready {
+		p.Trouble = PodTrouble(pod, now)
 	}
 	return p
+}
+
+// PodTrouble returns why a pod that is not ready cannot start, keeps failing or does not end; nil if nothing is known.
+func PodTrouble(pod *corev1.Pod, now time.Time) *transitions.Problem {
+	if pod.DeletionTimestamp != nil {
+		return notEnding(pod, now)
+	}
+	return trouble(pod, now)
 }
 
 // unreadySince returns since when a pod is not ready: its creation, the last change of its condition, or the request to delete it.

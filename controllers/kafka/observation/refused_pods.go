@@ -22,14 +22,14 @@ func (d *deriver) refusedPods() {
 			continue
 		}
 		if set := Named(d.snapshot.Objects.PodSets, render.PodSetName(d.kafka.Name, n.Pool)); set != nil {
-			n.Pod.Trouble, n.Pod.RefusedSince = refusalOf(set, n.PodName)
+			n.Pod.Trouble, n.Pod.RefusedSince = RefusalOf(set, n.PodName)
 		}
 	}
 }
 
-// refusalOf returns why the pod could not be created, and since when the set has had refused pods; nil if the status of its set names no
+// RefusalOf returns why the pod could not be created, and since when the set has had refused pods; nil if the status of its set names no
 // reason for this pod, although it has room for the reasons of all pods.
-func refusalOf(set *corev1beta2.StrimziPodSet, pod string) (why *transitions.Problem, since time.Time) {
+func RefusalOf(set *corev1beta2.StrimziPodSet, pod string) (why *transitions.Problem, since time.Time) {
 	c := meta.FindStatusCondition(set.Status.Conditions, corev1beta2.PodsMade)
 	if c == nil || c.Status != metav1.ConditionFalse {
 		return nil, since

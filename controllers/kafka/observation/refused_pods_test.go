@@ -29,7 +29,7 @@ func TestRefusalOf(t *testing.T) {
 				set.Status.Conditions = []metav1.Condition{{Type: tc.condition, Status: metav1.ConditionStatus(tc.status), Message: tc.message, LastTransitionTime: metav1.NewTime(noon)}}
 			}
 			got := ""
-			problem, since := refusalOf(set, "c-p-1")
+			problem, since := RefusalOf(set, "c-p-1")
 			if problem != nil {
 				got = problem.Message
 			}

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	podobservation "github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/connection"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/keep"
@@ -34,9 +35,9 @@ func Workers(_ *resource, v *observation.Snapshot, _ machines.ObserveOptions) co
 		if pod := Pod(v, w.Name); pod != nil && pod.DeletionTimestamp == nil {
 			w.Exists, w.Ready = true, Ready(pod)
 			w.Outdated = err == nil && pod.Annotations[labels.Revision] != revision
-			if !w.Ready {
-				w.Trouble = trouble(pod)
-			}
+		}
+		if !w.Ready {
+			w.Trouble = trouble(v, w.Name)
 		}
 		f.Workers = append(f.Workers, w)
 	}
@@ -58,8 +59,19 @@ func Ready(pod *corev1.Pod) bool {
 	})
 }
 
-// trouble returns why a container of the pod does not run; nil if nothing is known.
-func trouble(pod *corev1.Pod) *transitions.Problem {
+// trouble returns why a worker that is not ready has no pod, or why its pod does not run or does not end; nil if nothing is known.
+func trouble(v *observation.Snapshot, worker string) *transitions.Problem {
+	pod := Pod(v, worker)
+	switch {
+	case pod == nil && v.Set != nil:
+		why, _ := podobservation.RefusalOf(v.Set, worker)
+		return why
+	case pod == nil:
+		return nil
+	}
+	if problem := podobservation.PodTrouble(pod, v.Now); problem != nil {
+		return problem
+	}
 	for i := range pod.Status.ContainerStatuses {
 		if w := pod.Status.ContainerStatuses[i].State.Waiting; w != nil && w.Reason != "" && w.Reason != "ContainerCreating" {
 			return transitions.Problemf(transitions.Reason(w.Reason), "its container waits: %s", w.Reason)
