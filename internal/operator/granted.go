@@ -24,6 +24,9 @@ func limitKinds(ctx context.Context, c client.Client, o *Options) error {
 	}); len(unknown) > 0 {
 		return fmt.Errorf("selecting the kinds: %s is none: write names of %s", strings.Join(unknown, ", "), strings.Join(names(o.Kinds), ", "))
 	}
+	if err := complete(o); err != nil {
+		return err
+	}
 	var kept []Kind
 	for i := range o.Kinds {
 		k := o.Kinds[i]
@@ -45,6 +48,17 @@ func limitKinds(ctx context.Context, c client.Client, o *Options) error {
 	}
 	if o.Kinds = kept; len(kept) == 0 {
 		return errors.New("selecting the kinds: none is left that may be run")
+	}
+	return nil
+}
+
+// complete checks that no kind is selected without the kind that it requires.
+func complete(o *Options) error {
+	for i := range o.Kinds {
+		k := &o.Kinds[i]
+		if k.Requires != "" && slices.Contains(o.Only, k.Name) && !slices.Contains(o.Only, k.Requires) {
+			return fmt.Errorf("selecting the kinds: %s requires %s, whose controllers create its pods: select both", k.Name, k.Requires)
+		}
 	}
 	return nil
 }

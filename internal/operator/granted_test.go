@@ -47,6 +47,7 @@ func TestLimitKinds(t *testing.T) {
 		Parts:  []resource.Part{{Resource: schema.GroupVersionResource{Resource: "pods"}}},
 		Rights: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets", "pods/exec"}, Verbs: []string{"get"}}},
 	}}
+	needy := Kind{Kind: resource.Kind{Name: "Needy"}, Requires: "Common"}
 	for name, tc := range map[string]struct {
 		api       reviewer
 		only      []string
@@ -54,19 +55,21 @@ func TestLimitKinds(t *testing.T) {
 		want      []string
 		says, err string
 	}{
-		"every right is granted":                 {want: []string{"Common", "Apart"}},
-		"the objects cannot be listed":           {api: reviewer{denied: "list aparts"}, want: []string{"Common"}, says: "the right to list aparts in all namespaces is missing"},
-		"a part cannot be listed":                {api: reviewer{denied: "list pods"}, want: []string{"Common"}, says: "config/rbac-apart"},
-		"a further right is missing":             {api: reviewer{denied: "get pods/exec"}, want: []string{"Common"}, says: "the right to get pods/exec"},
-		"one watched namespace lacks a right":    {api: reviewer{denied: "get secrets b"}, watch: []string{"a", "b"}, want: []string{"Common"}, says: "in b is missing"},
-		"the manager may not ask":                {api: reviewer{forbidden: true}, want: []string{"Common", "Apart"}},
+		"every right is granted":                 {want: []string{"Common", "Apart", "Needy"}},
+		"the objects cannot be listed":           {api: reviewer{denied: "list aparts"}, want: []string{"Common", "Needy"}, says: "the right to list aparts in all namespaces is missing"},
+		"a part cannot be listed":                {api: reviewer{denied: "list pods"}, want: []string{"Common", "Needy"}, says: "config/rbac-apart"},
+		"a further right is missing":             {api: reviewer{denied: "get pods/exec"}, want: []string{"Common", "Needy"}, says: "the right to get pods/exec"},
+		"one watched namespace lacks a right":    {api: reviewer{denied: "get secrets b"}, watch: []string{"a", "b"}, want: []string{"Common", "Needy"}, says: "in b is missing"},
+		"the manager may not ask":                {api: reviewer{forbidden: true}, want: []string{"Common", "Apart", "Needy"}},
 		"a kind is switched off":                 {only: []string{"Common"}, want: []string{"Common"}, says: "a kind is switched off"},
 		"a kind is selected and lacks a right":   {api: reviewer{denied: "get secrets"}, only: []string{"Apart"}, err: "grant its rights with config/rbac-apart"},
-		"a kind that does not exist is selected": {only: []string{"Apart", "Else"}, err: "Else is none: write names of Common, Apart"},
+		"a kind that does not exist is selected": {only: []string{"Apart", "Else"}, err: "Else is none: write names of Common, Apart, Needy"},
+		"a kind is selected without another":     {only: []string{"Needy"}, err: "Needy requires Common, whose controllers create its pods: select both"},
+		"a kind is selected with another":        {only: []string{"Needy", "Common"}, want: []string{"Common", "Needy"}, says: "a kind is switched off"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := ""
-			o := &Options{Kinds: []Kind{common, apart}, Only: tc.only, Namespaces: tc.watch, Log: funcr.New(func(_, args string) { said += args }, funcr.Options{})}
+			o := &Options{Kinds: []Kind{common, apart, needy}, Only: tc.only, Namespaces: tc.watch, Log: funcr.New(func(_, args string) { said += args }, funcr.Options{})}
 			err := limitKinds(t.Context(), &tc.api, o)
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {

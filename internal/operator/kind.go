@@ -20,6 +20,8 @@ type Kind struct {
 	resource.Kind
 	// Rival is another operator of the same API. Optional; default: none.
 	Rival *Rival
+	// Requires names another kind whose controllers this kind needs. Optional; default: none.
+	Requires string
 	// Add adds the controllers of the kind. It returns a function that closes what they opened, such as connections to an external
 	// system, which is called when the manager has ended. Required.
 	Add func(p *Process) (stop func(), err error)
@@ -64,6 +66,8 @@ type Wiring struct {
 // Process is what the controllers of one manager share.
 type Process struct {
 	Wiring
+	// Kinds are the names of the kinds that run.
+	Kinds           []string
 	Manager         ctrl.Manager
 	Clock           clock.WithDelayedExecution
 	Events          *lifecycle.Recorder
@@ -80,7 +84,7 @@ func AddControllers(mgr ctrl.Manager, kinds []Kind, w Wiring) (stop func(), err 
 	}
 	clk := clock.RealClock{}
 	p := &Process{
-		Wiring: w, Manager: mgr, Clock: clk, Events: recorder,
+		Wiring: w, Kinds: names(kinds), Manager: mgr, Clock: clk, Events: recorder,
 		Children: lifecycle.NewChildren(mgr.GetClient(), mgr.GetAPIReader(), clk), DisruptionLocks: lifecycle.NewDisruptionLocks(),
 	}
 	var stops []func()

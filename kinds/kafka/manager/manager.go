@@ -4,6 +4,7 @@ package manager
 
 import (
 	"context"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -81,21 +82,25 @@ func add(p *operator.Process, o Options) (stop func(), err error) {
 	sets := &podset.Reconciler{Client: cached, Live: live, Children: p.Children, Clock: p.Clock, Disrupt: disruptor.Disrupt}
 	if p.Selector != nil {
 		sets.Ours = func(ctx context.Context, set *corev1beta2.StrimziPodSet) (bool, error) {
-			return selected(ctx, cached, set)
+			return selected(ctx, cached, set, p.Kinds)
 		}
 	}
 	return system.Close, sets.SetupWithManager(p.Manager, controller.Options{MaxConcurrentReconciles: p.Workers, SkipNameValidation: &p.SkipNameValidation})
 }
 
 // selected reports whether the cache holds the resource of a pod set. The pod set of a resource that another manager reconciles is left to
-// that manager. The pod set of a deleted resource is left to the garbage collector.
-func selected(ctx context.Context, cached client.Reader, set *corev1beta2.StrimziPodSet) (bool, error) {
+// that manager, and so is that of a kind that does not run here, whose resources no cache holds. The pod set of a deleted resource is left to
+// the garbage collector.
+func selected(ctx context.Context, cached client.Reader, set *corev1beta2.StrimziPodSet, kinds []string) (bool, error) {
 	name := set.Labels[labels.Cluster]
 	if name == "" {
 		return false, nil
 	}
 	var owner client.Object = &kafkav1beta2.Kafka{}
 	if set.Labels[labels.Kind] == labels.KindMirrorMaker2 {
+		if !slices.Contains(kinds, labels.KindMirrorMaker2) {
+			return false, nil
+		}
 		owner = &kafkav1beta2.KafkaMirrorMaker2{}
 	}
 	err := cached.Get(ctx, client.ObjectKey{Namespace: set.Namespace, Name: name}, owner)

@@ -35,7 +35,7 @@ func New(o Options) operator.Kind {
 		}
 		o.Connect = connection.Over(dial)
 	}
-	return operator.Kind{Kind: mirrormaker2.Resource(), Add: func(p *operator.Process) (func(), error) { return add(p, o) }}
+	return operator.Kind{Kind: mirrormaker2.Resource(), Requires: kafkav1beta2.KindKafka, Add: func(p *operator.Process) (func(), error) { return add(p, o) }}
 }
 
 func add(p *operator.Process, o Options) (stop func(), err error) {
