@@ -150,12 +150,7 @@ func everyone() (names []ceph.Daemon) {
 }
 
 func unnamed(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.Spec.Wanted = decision.Image{} }
-
-// named has the spec ask for the version that runs by another name.
-func named(image string) change {
-	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { f.Spec.Wanted.Name = image }
-}
-func policy(f *cu.Facts, c *cu.Cluster, m *cu.Memory) { policyTo(ceph.TypeMon)(f, c, m) }
+func policy(f *cu.Facts, c *cu.Cluster, m *cu.Memory)  { policyTo(ceph.TypeMon)(f, c, m) }
 
 // policyTo is a policy that has the types change to 18.2.7, and the others stay.
 func policyTo(types ...ceph.Type) change {

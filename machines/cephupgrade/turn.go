@@ -143,7 +143,15 @@ func (f *Facts) unnamed(m *Memory) bool {
 // image that it has: another build of the version is how such an image is corrected.
 func (f *Facts) differs(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
 	target, moves := targets[d.Name.Type]
-	return d.Outdated || d.Stopped || moves && (!d.on(target) || d.Image != target.Name && !c.started(d))
+	return d.Outdated || d.Stopped || moves && (!d.on(target) || d.Image != target.Name && c.unstartable(d))
+}
+
+// unstartable reports whether the daemon does not start on the image that it has. A gateway that is not ready for a moment has started.
+func (c *Cluster) unstartable(d *Daemon) bool {
+	if d.Name.Type == ceph.TypeRGW {
+		return !d.Ready && d.Trouble != "" && d.Pod == ""
+	}
+	return !c.started(d)
 }
 
 // on reports whether the Deployment of the daemon has the target. Builds without a version are told apart by their images.
