@@ -17,6 +17,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	"github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
 )
 
 func (t *scope) monServices(ctx context.Context) error {
@@ -219,26 +220,56 @@ func joins(name ceph.Daemon, next *record.Record) bool {
 	})
 }
 
-// image returns what a new daemon runs: the oldest that declared daemons of its filesystem run, else of its type, else any daemon, else what the
-// spec asks for. A daemon that is not declared does not run, and keeps what it last ran for ever.
-func (t *scope) image(d daemons.Daemon) (oldest record.Daemon, found bool) {
+// image returns what a new daemon runs: the oldest that declared daemons of its filesystem run, else of its type, else what the policy leaves to
+// its type, else the oldest of any daemon, else what the spec asks for. A daemon that is not declared does not run, and keeps what it last ran
+// for ever.
+func (t *scope) image(d daemons.Daemon) (record.Daemon, bool) {
 	for _, like := range []func(daemons.Daemon) bool{
 		func(o daemons.Daemon) bool { return o.Name.Type == d.Name.Type && o.Filesystem == d.Filesystem },
 		func(o daemons.Daemon) bool { return o.Name.Type == d.Name.Type },
-		func(daemons.Daemon) bool { return true },
 	} {
-		for _, name := range t.snapshot.Record.Names() {
-			one := t.snapshot.Record.Daemons[name.String()]
-			declared, known := t.snapshot.Find(name)
-			if known && one.Reference != "" && like(declared) && (!found || one.Version.Compare(oldest.Version) < 0) {
-				oldest, found = one, true
-			}
-		}
-		if found {
+		if oldest, found := t.oldest(like); found {
 			return oldest, true
 		}
 	}
-	wanted := facts.Spec(t.cluster, t.snapshot).Wanted
-	image, known := t.snapshot.Record.Images[wanted.Name]
-	return record.Daemon{Image: wanted.Name, Reference: image.Reference, Version: image.Version}, known
+	spec := facts.Spec(t.cluster, t.snapshot)
+	if oldest, found := t.oldest(func(daemons.Daemon) bool { return true }); found {
+		return t.firstOf(d.Name.Type, &spec, oldest)
+	}
+	return t.recorded(spec.Wanted.Name)
+}
+
+// oldest returns the oldest that declared daemons run which are like a new one.
+func (t *scope) oldest(like func(daemons.Daemon) bool) (oldest record.Daemon, found bool) {
+	for _, name := range t.snapshot.Record.Names() {
+		one := t.snapshot.Record.Daemons[name.String()]
+		declared, known := t.snapshot.Find(name)
+		if known && one.Reference != "" && like(declared) && (!found || one.Version.Compare(oldest.Version) < 0) {
+			oldest, found = one, true
+		}
+	}
+	return oldest, found
+}
+
+// firstOf returns what the first daemon of its type runs beside others: what a policy leaves to the type, which may be older than the daemons
+// that the policy has changed, and would be held if it were not. It waits until that is known. It is never newer than the others.
+func (t *scope) firstOf(of ceph.Type, spec *decision.Situation, oldest record.Daemon) (record.Daemon, bool) {
+	if !spec.PolicyApplies() {
+		return oldest, true
+	}
+	decided := decision.Decide(*spec) // of the images alone: which type runs what
+	if decided.Outcome == decision.Undecided {
+		return record.Daemon{}, false
+	}
+	image, known := t.recorded(decided.Targets[of].Name)
+	if known && image.Version.Compare(oldest.Version) < 0 {
+		return image, true
+	}
+	return oldest, true
+}
+
+// recorded returns an image of the spec as daemons are launched on it, and false if it is not detected.
+func (t *scope) recorded(name string) (record.Daemon, bool) {
+	image, known := t.snapshot.Record.Images[name]
+	return record.Daemon{Image: name, Reference: image.Reference, Version: image.Version}, known
 }

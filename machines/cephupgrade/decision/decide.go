@@ -80,6 +80,19 @@ func components(s *Situation, d *Decision) bool {
 	return d.end(Refused, ComponentOrder, "spec.upgradePolicy.components has %s without %s: add what is missing, because it must change first", join(s.Policy.Components), join(slices.Collect(maps.Keys(lacks))))
 }
 
+// keeping returns the components of a policy that keeps the types on a version that they run: with those that such a policy has already, and
+// with those that must change first, without which it would be refused.
+func (s *Situation) keeping(types map[ceph.Type]bool, at versions.Version) string {
+	all := slices.Collect(maps.Keys(types))
+	if s.PolicyApplies() && s.Policy.Image.Version.Same(at) {
+		all = append(all, s.Policy.Components...)
+	}
+	for _, t := range slices.Clone(all) {
+		all = append(all, required[t]...)
+	}
+	return join(all)
+}
+
 // PolicyApplies reports whether there is a policy towards another version than that of the whole cluster.
 func (s *Situation) PolicyApplies() bool {
 	return s.Policy != nil && (s.Wanted.Name == "" || !s.Policy.Image.SameAs(s.Wanted))
@@ -206,7 +219,7 @@ func moved(s *Situation, d *Decision) bool {
 			whole = ". To change all of them back, name the older image in another way, such as by its digest"
 		}
 		return d.end(Held, PolicyRemoved, "%s run %s, and the spec asks for %s: no daemon is moved back. To finish, set spec.cephVersion.image to an image of %s. To stay here, set spec.upgradePolicy to that image with the components %s%s",
-			cut(newer), s.Table.Describe(newest), s.Table.Describe(d.Back[0]), newest, join(slices.Collect(maps.Keys(types))), whole)
+			cut(newer), s.Table.Describe(newest), s.Table.Describe(d.Back[0]), newest, s.keeping(types, newest), whole)
 	}
 	if !started(s, d) {
 		return false

@@ -2,8 +2,6 @@ package decision
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
@@ -33,7 +31,7 @@ func uniform(s *Situation, d *Decision) bool {
 		return true
 	}
 	return d.end(Held, MixedVersions, "spec.cephVersion.image is not set, and the daemons run several versions: %s run %s, %s run an older one. To finish, set spec.cephVersion.image to an image of %s. To stay here, set spec.upgradePolicy to that image with the components %s",
-		cut(at), s.Table.Describe(newest), cut(older), newest, join(slices.Collect(maps.Keys(types))))
+		cut(at), s.Table.Describe(newest), cut(older), newest, s.keeping(types, newest))
 }
 
 // unnamed returns the daemons that run and of which the spec says nothing.
@@ -53,16 +51,19 @@ func retargeted(s *Situation, d *Decision) bool {
 		return true
 	}
 	var others []string
+	asked := map[[2]int]bool{} // by the releases: with a thousand OSDs, one comparison of each with all others takes long
 	for _, m := range s.Daemons {
 		target, moves := d.Targets[m.Name.Type]
+		change := [2]int{m.Runs.Major, target.Version.Major}
 		switch {
 		case !moves || m.Runs.IsZero() || m.Runs.Same(target.Version) || m.Runs.Major == target.Version.Major:
-		case s.third(d, m, target):
+		case !asked[change] && s.third(d, m, target):
 			return false
 		case m.Runs.Same(d.From) || m.Runs.Same(d.To): // another target of this spec
 		default:
 			others = append(others, fmt.Sprintf("%s (%s)", m.Name, m.Runs))
 		}
+		asked[change] = true
 	}
 	if len(others) == 0 {
 		return true

@@ -1,0 +1,31 @@
+package ceph_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+)
+
+// TestKindLaunchesWhatThePolicyLeaves launches the first gateway and the first filesystem beside a policy that is done on the version that the
+// spec leaves to them: a newer one would be held.
+func TestKindLaunchesWhatThePolicyLeaves(t *testing.T) {
+	c := cluster("ceph:16")
+	stores, filesystems := c.Spec.ObjectStores, c.Spec.Filesystems
+	c.Spec.ObjectStores, c.Spec.Filesystems = nil, nil
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	r.edit(func(c *cephv1.Cluster) {
+		c.Spec.UpgradePolicy = &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: "ceph:18"}, Components: []cephv1.Component{"mon", "mgr", "osd"}}
+	})
+	r.until("the policy", 15*time.Minute, r.settled("18"))
+	r.edit(func(c *cephv1.Cluster) { c.Spec.ObjectStores, c.Spec.Filesystems = stores, filesystems })
+	r.until("the daemons", 5*time.Minute, func() bool {
+		return r.versions()["mds"] == "16" && r.record().Daemons["rgw.store.a"].Image == "ceph:16" && r.entry().State == cephupgrade.AwaitingAdmin
+	})
+	if slices.Contains(r.states, cephupgrade.PolicyRemoved) {
+		t.Errorf("it was held: %v", r.states)
+	}
+}
