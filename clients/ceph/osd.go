@@ -47,6 +47,15 @@ func (m *OSDMap) OSD(number int) (OSD, bool) {
 	return m.OSDs[i], true
 }
 
+// Of returns the OSD of a name, and false if the map has none, and for a daemon of another type.
+func (m *OSDMap) Of(d Daemon) (OSD, bool) {
+	number, err := strconv.Atoi(d.ID)
+	if d.Type != TypeOSD || err != nil {
+		return OSD{}, false
+	}
+	return m.OSD(number)
+}
+
 // OSDMap returns the OSD map.
 func (c Client) OSDMap(ctx context.Context) (OSDMap, error) {
 	return question[osdMapAnswer](ctx, c, "reading the OSD map", "osd", "dump")

@@ -256,7 +256,8 @@ func (c *Cluster) role(d *Daemon) (serving, leading, following bool) {
 		leading = c.Managers.Active == id && c.Managers.Available
 		return leading || slices.Contains(c.Managers.Standbys, id), leading, false
 	case ceph.TypeOSD:
-		return slices.ContainsFunc(c.OSDs.OSDs, func(o ceph.OSD) bool { return o.Daemon() == d.Name && o.Up }), false, false
+		o, mapped := c.osd(d.Name)
+		return mapped && o.Up, false, false
 	case ceph.TypeMDS:
 		m, listed := c.mds(id)
 		following = listed && m.State == ceph.MDSStandbyReplay
@@ -281,13 +282,7 @@ func (c *Cluster) mds(name string) (ceph.MDS, bool) {
 }
 
 // osd returns the OSD of a name, and false if the map has none.
-func (c *Cluster) osd(name ceph.Daemon) (ceph.OSD, bool) {
-	at := slices.IndexFunc(c.OSDs.OSDs, func(o ceph.OSD) bool { return o.Daemon() == name })
-	if at < 0 {
-		return ceph.OSD{}, false
-	}
-	return c.OSDs.OSDs[at], true
-}
+func (c *Cluster) osd(name ceph.Daemon) (ceph.OSD, bool) { return c.OSDs.Of(name) }
 
 // filesystem returns the filesystem of a name; nil if there is none.
 func (c *Cluster) filesystem(name string) *ceph.Filesystem {

@@ -13,15 +13,15 @@ import (
 
 // Availability returns which daemons are available, from a live snapshot. A stopped metadata server is no member: the upgrade stops it as
 // a standby of the filesystem whose active one is replaced. It stops no daemon of another type: an administrator did, and the daemon is
-// missing. A gateway that does not start is a member for other gateways alone: no daemon of Ceph depends on it, and the upgrade may be what
-// repairs it.
+// missing. A gateway that does not start is a member for other gateways alone, and an OSD that has never served for itself alone: no daemon
+// of Ceph depends on them, and the upgrade may be what repairs them.
 func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availability {
 	var out lifecycle.Availability
 	if !s.Launched() {
 		return out
 	}
 	for _, d := range Daemons(s) {
-		if d.Stopped && d.Name.Type == ceph.TypeMDS || ended(s, &d) && s.Selected.Type != ceph.TypeRGW {
+		if d.Stopped && d.Name.Type == ceph.TypeMDS || ended(s, &d) && !apart(s, d.Name) {
 			continue
 		}
 		// A container that keeps failing is no restart that ends by itself: it must not block the repair of others that do not serve either.
@@ -53,10 +53,26 @@ func Missing(s *observation.Snapshot) bool {
 	})
 }
 
-// ended reports whether the daemon is a gateway that does not start: no container of a pod of it runs, and something is wrong with it.
+// ended reports whether no daemon of Ceph depends on the daemon, and it does not start: no container of a pod of it runs, and something is wrong
+// with it.
 func ended(s *observation.Snapshot, d *cephupgrade.Daemon) bool {
 	pod := s.Pods[d.Name]
-	return d.Name.Type == ceph.TypeRGW && d.Trouble != "" && (pod == nil || observation.StartedAt(pod).IsZero())
+	return (d.Name.Type == ceph.TypeRGW || unborn(s, d.Name)) && d.Trouble != "" && (pod == nil || observation.StartedAt(pod).IsZero())
+}
+
+// unborn reports whether the daemon is an OSD without data: it has never served, by the record and by the OSD map.
+func unborn(s *observation.Snapshot, name ceph.Daemon) bool {
+	m, known := observation.Known(s.Cluster)
+	if name.Type != ceph.TypeOSD || !known || !neverServed(s, name) {
+		return false
+	}
+	o, mapped := m.OSDs.Of(name)
+	return mapped && o.New && !o.Up
+}
+
+// apart reports whether a daemon that does not start counts for the one that is selected: for another gateway, or for itself.
+func apart(s *observation.Snapshot, name ceph.Daemon) bool {
+	return s.Selected == name || name.Type == ceph.TypeRGW && s.Selected.Type == ceph.TypeRGW
 }
 
 // serving reports whether Ceph counts on the daemon, by a reading that is newer than its process. Of a gateway, which Ceph does not count on,
@@ -88,7 +104,8 @@ func Serves(m *cephupgrade.Cluster, d ceph.Daemon) bool {
 	case ceph.TypeMgr:
 		return m.Managers.Active == d.ID && m.Managers.Available || slices.Contains(m.Managers.Standbys, d.ID)
 	case ceph.TypeOSD:
-		return slices.ContainsFunc(m.OSDs.OSDs, func(o ceph.OSD) bool { return o.Daemon() == d && o.Up })
+		o, mapped := m.OSDs.Of(d)
+		return mapped && o.Up
 	case ceph.TypeMDS:
 		all := slices.Clone(m.Filesystems.Standbys)
 		for i := range m.Filesystems.Filesystems {

@@ -2,6 +2,7 @@ package facts_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -60,6 +61,42 @@ func TestAvailabilityOfAGateway(t *testing.T) {
 				Selected: ceph.Daemon{Type: tc.selected, ID: "b"},
 			}
 			s.Deployments[rgw].Spec.Template.Spec.Containers = []corev1.Container{{Image: "ceph:16"}}
+			if diff := cmp.Diff(tc.want, facts.Availability(&cephv1.Cluster{}, s).Members); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestAvailabilityOfANewOSD: one that has no data and does not start holds back itself alone.
+func TestAvailabilityOfANewOSD(t *testing.T) {
+	osd := ceph.Daemon{Type: ceph.TypeOSD, ID: "3"}
+	counts := []lifecycle.Member{{Name: "osd.3", Running: true, Serving: transitions.No}}
+	for name, tc := range map[string]struct {
+		format   record.Format
+		shown    ceph.OSD
+		selected ceph.Daemon
+		status   string
+		want     []lifecycle.Member
+	}{
+		"it does not start":                 {format: record.FormatAllowed, shown: ceph.OSD{New: true}, status: "Unschedulable"},
+		"it is selected itself":             {format: record.FormatAllowed, shown: ceph.OSD{New: true}, status: "Unschedulable", selected: osd, want: counts},
+		"it was in once":                    {format: record.FormatAllowed, status: "Unschedulable", want: counts},
+		"it has served, by the record":      {format: record.FormatDone, shown: ceph.OSD{New: true}, status: "Unschedulable", want: counts},
+		"nothing says why it is not up yet": {format: record.FormatAllowed, shown: ceph.OSD{New: true}, want: []lifecycle.Member{{Name: "osd.3", Serving: transitions.No}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.shown.Number = 3
+			pod := &corev1.Pod{}
+			if tc.status != "" {
+				pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: tc.status}}
+			}
+			s := &observation.Snapshot{
+				Record:      &record.Record{Daemons: map[string]record.Daemon{"osd.3": {Reference: "ceph:16", Format: tc.format}}},
+				Deployments: map[ceph.Daemon]*appsv1.Deployment{osd: {}}, Pods: map[ceph.Daemon]*corev1.Pod{osd: pod}, Selected: tc.selected,
+				Cluster: transitions.Known(cephupgrade.Cluster{OSDs: ceph.OSDMap{OSDs: []ceph.OSD{tc.shown}}}, time.Now()),
+			}
+			s.Deployments[osd].Spec.Template.Spec.Containers = []corev1.Container{{Image: "ceph:16"}}
 			if diff := cmp.Diff(tc.want, facts.Availability(&cephv1.Cluster{}, s).Members); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
