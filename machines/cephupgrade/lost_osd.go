@@ -30,10 +30,11 @@ var lost = guard{
 	},
 }
 
-// lost reports whether the daemon is an OSD that does not come back: it was taken out, and the pod in which it would run does not start.
+// lost reports whether the daemon is an OSD that does not come back: it was taken out, or was never in, and the pod in which it would run does not
+// start.
 func (c *Cluster) lost(d *Daemon) bool {
 	o, known := c.osd(d.Name)
-	return known && !o.Up && !o.In && !o.New && d.Pod == "" && d.Trouble != ""
+	return known && !o.Up && !o.In && d.Pod == "" && d.Trouble != ""
 }
 
 // takes reports whether the step takes a daemon away that serves. The start of one that does not serve takes nothing away, and may be what

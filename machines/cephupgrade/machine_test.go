@@ -277,6 +277,8 @@ func awaiting() []row {
 		in("it was removed from Ceph, and its Deployment is there", osd, with(purged(osd0), podless), waits),
 		in("it was taken out, and its pod is to be another one", osd, with(podDiffers(osd0), podDiffers(osd1), outTogether), want{Event: "osd-lost", To: cu.SelectingDaemon}),
 		in("it does not start, and was taken out", osd, with(down(true), crashing(osd0)), want{Event: "osd-lost", To: cu.SelectingDaemon}),
+		in("it does not start, and was never in", osd, with(fresh, down(true), silent(osd0), crashing(osd0)), want{Event: "osd-lost", To: cu.SelectingDaemon}),
+		in("it starts, and was never in", osd, with(fresh, down(true), silent(osd0), podless), waits),
 		in("it does not start, and is in", osd, with(down(false), crashing(osd0)), waits),
 		in("it was taken out before, and starts", osd, with(down(true)), waits),
 		in("a monitor is not in the OSD map", replaces(monB), with(gone(monB)), waits),
