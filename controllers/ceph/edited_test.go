@@ -73,3 +73,17 @@ func TestKindCountsTheReadyPodOfADaemon(t *testing.T) {
 		t.Errorf("not ready: %s", got)
 	}
 }
+
+// TestKindNamesADaemonThatIsScaledToZero names a manager that holds an upgrade back, with the way out.
+func TestKindNamesADaemonThatIsScaledToZero(t *testing.T) {
+	r := launched(t, "16")
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
+	r.until("the first monitor", 5*time.Minute, func() bool { return strings.Contains(r.versions()["mon"], "18") })
+	r.scale("rook-ceph-mgr-b", 0)
+	const want = "the Deployment rook-ceph-mgr-b has 0 replicas: kubectl scale -n rook-ceph deployment rook-ceph-mgr-b --replicas=1"
+	r.until("the reason", 2*time.Minute, func() bool {
+		return r.entry().State == cephupgrade.ReplacingDaemon && r.warning(status.DeploymentEdited) == want
+	})
+	r.scale("rook-ceph-mgr-b", 1)
+	r.until("the upgrade", 15*time.Minute, r.settled("18"))
+}

@@ -96,6 +96,8 @@ type Daemon struct {
 	Restarted bool
 	// Trouble is why a container of that pod does not start, or what it said when it ended with an error; empty if there is none.
 	Trouble string
+	// Ending is why no pod of the present template is started: the pod from before does not end; empty if that is not so.
+	Ending string
 	// Unpulled is true if the image of that pod cannot be pulled, and no container of it has ever run.
 	Unpulled bool
 	// Held is why its pod must not be ended, with what to do: its claim is being deleted; empty if it may be.

@@ -1,6 +1,7 @@
 package cephupgrade
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -255,12 +256,13 @@ var outdated = guard{
 	},
 }
 
-// trouble is the trouble of the daemon's container in brackets.
+// trouble is the trouble of the daemon's container, or of the pod that it had before, in brackets.
 func (d *Daemon) trouble() string {
-	if d.Trouble == "" {
+	text := cmp.Or(d.Trouble, d.Ending)
+	if text == "" {
 		return ""
 	}
-	return " (" + d.Trouble + ")"
+	return " (" + text + ")"
 }
 
 // serves says whether the daemon runs what it was launched with, by its own report, and has its role.

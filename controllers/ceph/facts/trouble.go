@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -71,7 +72,27 @@ func Why(s *observation.Snapshot, name ceph.Daemon) string {
 	if why := Trouble(pod); why != "" || of == nil || pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, of) {
 		return why
 	}
-	return cmp.Or(Refused(of), Paused(of))
+	return cmp.Or(Refused(of), Paused(of), Stopped(name, of), Ending(s, pod))
+}
+
+// Stopped is why a daemon has no pod: an administrator scaled its Deployment to zero; empty if it has replicas. Metadata servers are stopped and
+// started by the upgrade.
+func Stopped(name ceph.Daemon, of *appsv1.Deployment) string {
+	if name.Type == ceph.TypeMDS || of.Spec.Replicas == nil || *of.Spec.Replicas > 0 {
+		return ""
+	}
+	return fmt.Sprintf("the Deployment %s has 0 replicas: kubectl scale -n %s deployment %[1]s --replicas=1", of.Name, of.Namespace)
+}
+
+// overdue is how long after its grace period a pod that is being deleted is shown as one that does not end.
+const overdue = 30 * time.Second
+
+// Ending is why no other pod is started: a pod that was deleted is still there after its grace period; empty if none is.
+func Ending(s *observation.Snapshot, pod *corev1.Pod) string {
+	if pod == nil || pod.DeletionTimestamp == nil || s.Now.Before(pod.DeletionTimestamp.Add(overdue)) {
+		return ""
+	}
+	return fmt.Sprintf("the pod %s does not end: if its node is down for good, delete it with --force", pod.Name)
 }
 
 // Paused is why no pod of the present template of a Deployment is started: an administrator paused it; empty if it is not paused.

@@ -2,6 +2,7 @@ package facts_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	appsv1 "k8s.io/api/apps/v1"
@@ -137,6 +138,37 @@ func TestUnpulled(t *testing.T) {
 			p := &corev1.Pod{Status: corev1.PodStatus{InitContainerStatuses: []corev1.ContainerStatus{tc.first}, ContainerStatuses: []corev1.ContainerStatus{tc.main}}}
 			if got := facts.Unpulled(p); got != tc.want {
 				t.Errorf("got %t, want %t", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestWhyADaemonHasNoPod names what an administrator has to do.
+func TestWhyADaemonHasNoPod(t *testing.T) {
+	now := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	deleted := func(before time.Duration) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "before", DeletionTimestamp: &metav1.Time{Time: now.Add(-before)}}}
+	}
+	for name, tc := range map[string]struct {
+		of       ceph.Type
+		replicas int32
+		pod      *corev1.Pod
+		want     string
+	}{
+		"it is about to start":             {of: ceph.TypeMgr, replicas: 1},
+		"it was scaled to zero":            {of: ceph.TypeMgr, want: "the Deployment one has 0 replicas: kubectl scale -n rook-ceph deployment one --replicas=1"},
+		"the upgrade stops it":             {of: ceph.TypeMDS},
+		"its pod ends":                     {of: ceph.TypeOSD, replicas: 1, pod: deleted(-10 * time.Second)},
+		"its pod has just passed its time": {of: ceph.TypeOSD, replicas: 1, pod: deleted(10 * time.Second)},
+		"its pod does not end":             {of: ceph.TypeOSD, replicas: 1, pod: deleted(time.Minute), want: "the pod before does not end: if its node is down for good, delete it with --force"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			one := ceph.Daemon{Type: tc.of, ID: "a"}
+			s := &observation.Snapshot{Now: now, Pods: map[ceph.Daemon]*corev1.Pod{one: tc.pod}, Deployments: map[ceph.Daemon]*appsv1.Deployment{
+				one: {ObjectMeta: metav1.ObjectMeta{Namespace: "rook-ceph", Name: "one"}, Spec: appsv1.DeploymentSpec{Replicas: &tc.replicas}},
+			}}
+			if diff := cmp.Diff(tc.want, facts.Why(s, one)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
 	}

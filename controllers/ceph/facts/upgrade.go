@@ -133,7 +133,7 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 				d.Pod, d.StartedAt, d.Restarted = p.Pod, p.StartedAt, p.Restarted
 			}
 		} else {
-			d.Trouble = cmp.Or(Refused(have), Paused(have))
+			d.Trouble, d.Ending = cmp.Or(Refused(have), Paused(have)), Ending(s, pod)
 		}
 		if image := s.ByHand(name); image != "" {
 			setByHand(s, &d, image)

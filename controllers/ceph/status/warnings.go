@@ -45,7 +45,7 @@ const DataDirElsewhere = "DataDirElsewhere"
 // ClaimDeleted is the reason of the Warning about claims of OSDs that are being deleted, which the end of a pod would complete.
 const ClaimDeleted = "ClaimDeleted"
 
-// DeploymentEdited is the reason of the Warning about Deployments that an administrator paused or scaled up.
+// DeploymentEdited is the reason of the Warning about Deployments that an administrator paused or scaled.
 const DeploymentEdited = "DeploymentEdited"
 
 // warnings are the conditions about what is unusual and stops nothing, one for each reason.
@@ -97,7 +97,7 @@ func claimsDeleted(s *observation.Snapshot) (texts []string) {
 	return texts
 }
 
-// edited names the Deployments that start no other pod, or several, since an administrator changed them. The next change of a daemon corrects
+// edited names the Deployments that start no other pod, none, or several, since an administrator changed them. The next change of a daemon corrects
 // its Deployment.
 func edited(s *observation.Snapshot) (texts []string) {
 	for _, d := range s.Declared {
@@ -105,7 +105,7 @@ func edited(s *observation.Snapshot) (texts []string) {
 		if of == nil {
 			continue
 		}
-		for _, text := range []string{facts.Paused(of), facts.Several(of)} {
+		for _, text := range []string{facts.Paused(of), facts.Several(of), facts.Stopped(d.Name, of)} {
 			if text != "" {
 				texts = append(texts, text)
 			}
