@@ -77,11 +77,11 @@ func (p *reconcileScope[O, S, E]) pause(ctx context.Context) (time.Duration, err
 		next := p.copy()
 		status := next.LifecycleStatus()
 		others := slices.DeleteFunc(slices.Clone(status.Conditions), func(c metav1.Condition) bool { return c.Type == Paused })
-		status.Conditions = append(others, metav1.Condition{
+		others = append(others, metav1.Condition{
 			Type: Paused, Status: metav1.ConditionTrue, Reason: reason, ObservedGeneration: status.ObservedGeneration,
 			Message: message, LastTransitionTime: metav1.NewTime(p.now.Truncate(time.Second)),
 		})
-		status.Conditions = settle(status.Conditions, p.in.Status.Conditions, status.ObservedGeneration, p.now)
+		status.Conditions = settle(others, p.in.Status.Conditions, status.ObservedGeneration, p.now)
 		return freshnessRequeue, p.write(ctx, next)
 	}
 	if failure != nil {

@@ -36,7 +36,8 @@ func TestKindWithdrawsPermissionsDuringAPause(t *testing.T) {
 	}
 	r.lose(osd)
 	for range 60 {
-		if r.step(); up() {
+		r.step()
+		if up() {
 			t.Fatal("the data of the OSD was made again")
 		}
 	}

@@ -132,7 +132,9 @@ func TestKindKeepsTheToolsWhileAMonitorReturns(t *testing.T) {
 		return strings.Split(d.Spec.Template.Spec.Containers[0].Image, "@")[0]
 	}
 	last := cephclient.Daemon{Type: cephclient.TypeMon, ID: "a"} // the leader
-	r.until("the last monitor", 10*time.Minute, func() bool { return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == last.String() })
+	r.until("the last monitor", 10*time.Minute, func() bool {
+		return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == last.String()
+	})
 	for range 5 { // it joins the quorum after six seconds
 		if got := wants(); got != "ceph:16" {
 			t.Fatalf("commands are run in %s while the upgrade awaits %s", got, last)

@@ -92,15 +92,10 @@ func (t *scope) tools(ctx context.Context) error {
 // kept returns the image in whose pod commands are run while a monitor has not reported the version that it was launched with: another pod would
 // end the connection to Ceph while the lifecycle waits for that monitor. The next daemon takes as long to start as the connection from the new pod.
 func (t *scope) kept() (record.Daemon, bool) {
-	pod, c := t.snapshot.ToolsPod, cephupgrade.Cluster{}
-	if pod == nil || !observation.Ready(pod) {
+	pod := t.snapshot.ToolsPod
+	c, known := observation.Known(t.snapshot.Cluster)
+	if pod == nil || !observation.Ready(pod) || !known && t.snapshot.Cluster.Asked() {
 		return record.Daemon{}, false
-	}
-	if asked := t.snapshot.Cluster.Asked(); asked {
-		known := false
-		if c, known = t.snapshot.Cluster.Get(); !known {
-			return record.Daemon{}, false
-		}
 	}
 	returns := slices.ContainsFunc(t.snapshot.Record.Of(ceph.TypeMon), func(name ceph.Daemon) bool {
 		reports := slices.IndexFunc(c.Metadata, func(one ceph.Metadata) bool { return one.Daemon == name })

@@ -43,7 +43,7 @@ func DetectPlacement(c *cephv1.Cluster) string {
 	if len(place.NodeSelector)+len(place.Tolerations) == 0 {
 		return ""
 	}
-	text, _ := json.Marshal(place) // it consists of texts and numbers
+	text, _ := json.Marshal(place) //nolint:errchkjson // it consists of texts and numbers
 	return ImageID(string(text))
 }
 

@@ -27,7 +27,7 @@ func PullID(c *cephv1.Cluster, t ceph.Type, node, image string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(node + "\n" + image))
 	if tolerated := placement(c, string(t)).Tolerations; len(tolerated) > 0 {
-		text, _ := json.Marshal(tolerated) // it consists of texts and numbers
+		text, _ := json.Marshal(tolerated) //nolint:errchkjson // it consists of texts and numbers
 		_, _ = h.Write(text)
 	}
 	return strconv.FormatUint(h.Sum64(), 16)

@@ -92,7 +92,7 @@ func TestPolledWaitsForConnect(t *testing.T) {
 		e := Endpoint{Name: types.NamespacedName{Namespace: "default", Name: "my-mm2"}, UID: "1234"}
 		id := machines.RequestID{UID: "1234", Lifecycle: "connector-offsets/a", Attempt: "x", State: "Applying", Sequence: 1}
 		system.Write(t.Context(), e, id, Command{Verb: Reset, Connector: "a"})
-		time.Sleep(95 * time.Second)
+		<-time.After(95 * time.Second)
 		if got := system.Answer(e, id); got.State != external.Refused {
 			t.Errorf("answer %+v, want Connect's refusal", got)
 		}
