@@ -27,6 +27,8 @@ const (
 	IgnoreHealth = "detent.dev/ignore-health"
 	// OffsetsRequest on a KafkaMirrorMaker2 shows the request for offsets that is carried out. It is the operator's.
 	OffsetsRequest = "detent.dev/offsets-request"
+	// OffsetsExpireAfter on a KafkaMirrorMaker2 is how long a request for offsets may wait before anything of it is sent.
+	OffsetsExpireAfter = "detent.dev/offsets-expire-after"
 
 	prefix = "detent.dev/"
 )

@@ -30,6 +30,7 @@ func Annotations() []Annotation {
 		{"strimzi.io/delete-pod-and-pvc", []string{KindPod}, "`true`", "replaces the pod of a node and its claims by empty ones, once the other nodes hold all its data. Removing it cancels the request until something is deleted"},
 		{"strimzi.io/connector-offsets", []string{KindMirrorMaker2}, "`list`, `alter` or `reset`", "a request for the offsets of connectors, removed when it is done ([offsets](offsets.md))"},
 		{"strimzi.io/mirrormaker-connector", []string{KindMirrorMaker2}, "`<source>-><target>.MirrorSourceConnector`, several with commas, or `*`", "the connectors of the request for offsets, removed with it"},
+		{"detent.dev/offsets-expire-after", []string{KindMirrorMaker2}, "a duration such as `12h`, or whole days such as `7d`", "how long a request for offsets may wait before anything is sent: then it lapses, and its annotations are removed ([offsets](offsets.md))"},
 		{"strimzi.io/restart-connector", []string{KindMirrorMaker2}, "`<connector>`, or `<connector>:includeTasks,onlyFailed`", "restarts a connector once, with its tasks if `includeTasks` is named, and only what has failed if `onlyFailed` is. Removed when it is done"},
 		{"strimzi.io/restart-connector-task", []string{KindMirrorMaker2}, "`<connector>:<task>`", "restarts one task of a connector once. Removed when it is done"},
 		{"detent.dev/ignore-health", []string{KindCeph}, "`CODE=<attempt id>`, several with commas", "lets an upgrade go on although Ceph raises the health code. The attempt id is in the status; no other attempt ignores the code"},

@@ -54,8 +54,9 @@ type Data struct {
 	Worker string
 	// Ended is true if the request ends without an effect, or with one that is not known.
 	Ended bool
-	// Held is why the same request does not follow.
-	Held Hold
+	// Held is why the same request does not follow, and Waited is the guard for which a request that expired had waited.
+	Held   Hold
+	Waited string
 	// Meant is true if the annotations of a repetition were removed.
 	Meant bool
 }
@@ -77,6 +78,9 @@ func encode(d Data) map[string]string {
 	if d.Held != "" {
 		m["held"] = string(d.Held)
 	}
+	if d.Waited != "" {
+		m["waited"] = d.Waited
+	}
 	if d.Meant {
 		m["meant"] = "true"
 	}
@@ -90,7 +94,7 @@ func decode(m map[string]string) (d Data, err error) {
 		}
 	}
 	d.Confirmed, d.Worker, d.Ended = m["confirmed"] == "true", m["worker"], m["ended"] == "true"
-	d.Held, d.Meant = Hold(m["held"]), m["meant"] == "true"
+	d.Held, d.Waited, d.Meant = Hold(m["held"]), m["waited"], m["meant"] == "true"
 	return d, nil
 }
 
@@ -115,7 +119,11 @@ var acceptRequest = &action{
 	},
 	Records: func(f *Facts, _ Data) []machines.RecordEntry {
 		if f.pending() {
-			return f.entry(f.Record)
+			r := f.Record
+			if r.Phase == Accepted { // it was set again: it has not waited since the first time
+				r.AcceptedAt = f.Now
+			}
+			return f.entry(r)
 		}
 		return f.entry(Record{ID: f.Attempt.ID, Operation: f.Request.Operation, Digest: f.Request.Digest, Phase: Accepted, AcceptedAt: f.Now})
 	},
@@ -192,7 +200,7 @@ var finishRequest = &action{
 		if f.closed() && (f.OthersPending || !f.shown()) {
 			return nil
 		}
-		return []Effect{{Kind: Finish, ID: f.Record.ID, Leave: d.Ended || !f.same()}}
+		return []Effect{{Kind: Finish, ID: f.Record.ID, Leave: d.Ended && d.Held != HeldExpired || !f.same()}}
 	},
 	Records: func(f *Facts, d Data) []machines.RecordEntry {
 		r := f.Record
@@ -201,7 +209,7 @@ var finishRequest = &action{
 		}
 		r.Phase, r.DoneAt = Done, f.Now
 		if d.Ended {
-			r.Phase, r.Held = Ended, d.Held
+			r.Phase, r.Held, r.Waited = Ended, d.Held, d.Waited
 		}
 		return f.entry(r)
 	},

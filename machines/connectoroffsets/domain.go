@@ -32,7 +32,7 @@ func Domain() domain.Domain[Facts, Data] {
 			case RestartingWorker:
 				return []Data{{Worker: "worker-0"}}
 			case Finishing:
-				return []Data{{}, {Ended: true}, {Ended: true, Held: HeldMismatched}}
+				return []Data{{}, {Ended: true}, {Ended: true, Held: HeldMismatched}, {Ended: true, Held: HeldExpired, Waited: "exists"}}
 			case RecordingRemoval:
 				return []Data{{}, {Meant: true}}
 			default:
@@ -86,6 +86,11 @@ func dimensions(now time.Time) []domain.Dimension[Facts] {
 			value{}, record("alter accepted", Record{Phase: Accepted}), record("alter sent", Record{Phase: Sent, Sends: 1, SentAt: now.Add(-time.Hour)}), record("alter sent just now", Record{Phase: Sent, Sends: 1, SentAt: now}),
 			record("alter sent three times", Record{Phase: Sent, Sends: 3, SentAt: now.Add(-time.Hour)}), record("alter done", Record{Phase: Done, Sends: 1, DoneAt: now}), record("alter ended", Record{Phase: Ended}),
 			record("alter held", Record{Phase: Ended, Sends: 1, Held: HeldMismatched}),
+			set("alter expiring", func(f *Facts) {
+				f.Record = Record{ID: "5f2c91a0", Operation: Alter, Digest: "d1", Phase: Accepted, AcceptedAt: now.Add(-time.Hour)}
+				f.ExpireAfter = time.Hour
+			}),
+			record("alter expired", Record{Phase: Ended, Held: HeldExpired}),
 			record("alter released", Record{Phase: Done, Sends: 1, RemovedAt: now.Add(-time.Hour), Released: true}),
 			set("list accepted", func(f *Facts) { f.Record = Record{ID: "5f2c91a0", Operation: List, Phase: Accepted} }),
 			set("list written", func(f *Facts) {

@@ -37,6 +37,8 @@ type Facts struct {
 	Failure string
 	// Settle is how long a write whose outcome is uncertain may still be executed after it was sent.
 	Settle time.Duration
+	// ExpireAfter is how long a request may wait before anything of it is sent. Zero means without limit.
+	ExpireAfter time.Duration
 	// Rested is true once the pause after a failure has passed.
 	Rested    bool
 	Connector transitions.Fact[Connector] `need:"connector"`

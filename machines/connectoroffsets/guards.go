@@ -44,9 +44,9 @@ func (f *Facts) closed() bool { return f.Record.Phase == Done || f.Record.Phase 
 // pending reports whether the record is of the request, and that is open.
 func (f *Facts) pending() bool { return f.same() && f.Record.Phase != "" && !f.closed() }
 
-// shown reports whether the annotations are still those of a request that is done.
+// shown reports whether the annotations are still those of a request that is done or has lapsed.
 func (f *Facts) shown() bool {
-	return f.same() && f.Record.Phase == Done && f.Request.Shown && !f.Record.Released
+	return f.same() && f.Record.Concluded() && f.Request.Shown && !f.Record.Released
 }
 
 // tracked reports whether the removal of the annotations of the closed request must be seen before it is carried out again. Offsets are
@@ -64,14 +64,14 @@ func (f *Facts) repetition() bool { return f.same() && f.tracked() && !f.shown()
 func (f *Facts) removed() bool { return f.Request == nil && !f.Unclear }
 
 // afterRemoval returns the record with what the removal of the annotations shows. The operator itself removes those of a request that is
-// done, so that only a removal that lasts, or one by someone else (meant), shows that the same request is another one afterwards.
+// done or has lapsed, so that only a removal that lasts, or one by someone else (meant), shows that the same request is another one afterwards.
 func (f *Facts) afterRemoval(meant bool) Record {
 	r := f.Record
 	if r.RemovedAt.IsZero() {
 		r.RemovedAt = f.Now
 	}
 	lasts := f.removed() && !f.Now.Before(r.RemovedAt.Add(repeatWithin))
-	r.Released = meant || lasts || r.Phase == Ended
+	r.Released = meant || lasts || r.Phase == Ended && !r.Expired()
 	return r
 }
 
@@ -102,7 +102,7 @@ var (
 	// unexecuted says that keepOffsets may take the present offsets for those from before the request.
 	unexecuted = is("unexecuted", "the record says that no write of the request can have been executed", "the record that nothing was executed", "it says that a change was sent", func(f *Facts) bool { return f.Record.Phase != Sent })
 	closed     = is("closed", "the request is recorded as done or ended", "the record of the end of the request", "it is not recorded", (*Facts).closed)
-	lingering  = is("lingering", "the request is done on all its connectors, and its annotations are still there", "annotations that are to be removed", "there are none", func(f *Facts) bool {
+	lingering  = is("lingering", "the request is done or has lapsed on all its connectors, and its annotations are still there", "annotations that are to be removed", "there are none", func(f *Facts) bool {
 		return f.shown() && !f.OthersPending
 	})
 	repeats = is("repeats", "the request equals the last one, whose annotations were not seen removed since", "the request to be removed, and set again if it is meant", "it is not a repetition", (*Facts).repetition)
@@ -116,7 +116,7 @@ var (
 			return transitions.If(f.noted(d.Meant), "it is not recorded")
 		},
 	}
-	carriedOut = is("carried-out", "the request is done on this connector, and its annotations are still there", "a request that is done", "it is not done", (*Facts).shown)
+	carriedOut = is("carried-out", "the request is done or has lapsed on this connector, and its annotations are still there", "a request that is done", "it is not done", (*Facts).shown)
 	wanted     = is("wanted", "the recorded request is still requested and can be carried out", "the recorded request", "it was removed or changed", func(f *Facts) bool { return !f.withdrawn() })
 	listing    = is("listing", "the request is a list", "a list", "it is a change", func(f *Facts) bool { return f.Record.Operation == List })
 	listed     = is("listed", "the ConfigMap holds the offsets", "the ConfigMap with the offsets", "it does not hold them yet", func(f *Facts) bool { return f.Record.Listed != "" && f.Entry == f.Record.Listed })

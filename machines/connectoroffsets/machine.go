@@ -103,7 +103,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 		},
 		Transitions: []row{
 			{Event: "unfinished", From: Idle, To: Verifying, NewAttempt: true, When: unfinished, Outranks: true, Doc: "a change was sent, and the offsets show what it did"},
-			{Event: "annotations-left", From: Idle, To: Finishing, NewAttempt: true, When: lingering, Outranks: true, Doc: "the request is done on all its connectors"},
+			{Event: "annotations-left", From: Idle, To: Finishing, NewAttempt: true, When: lingering, Outranks: true, Doc: "the request is done or has lapsed on all its connectors"},
 			{Event: "repeated", From: Idle, To: Repeated, NewAttempt: true, When: repeats, Outranks: true, Doc: "the same request was closed, and its annotations were not seen removed since"},
 			{Event: "removed", From: Idle, To: RecordingRemoval, NewAttempt: true, Quiet: true, When: unnoted, Doc: "the annotations of the last request are removed: the same request may be another one afterwards"},
 			{Event: "invalid", From: Idle, To: Refusing, NewAttempt: true, When: not(valid, "a request that cannot be carried out"), Doc: "the request cannot be carried out"},
@@ -113,6 +113,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 
 			{Event: "unfinished", From: AwaitingConnector, To: Verifying, When: all(unfinished, not(valid, "a request that cannot be carried out")), EvenIfUnknown: true, Outranks: true, Doc: "the request cannot be carried out any more, and the offsets show what an earlier attempt did"},
 			{Event: "invalid", From: AwaitingConnector, To: Refusing, When: not(valid, "a request that cannot be carried out"), EvenIfUnknown: true, Outranks: true, Doc: "the request cannot be carried out any more"},
+			{Event: "expired", From: AwaitingConnector, To: Finishing, Choose: expiring(exists, configured), EvenIfUnknown: true, Outranks: true, Doc: "the request has waited for too long, and nothing was sent"},
 			{Event: "list", From: AwaitingConnector, To: Listing, When: all(listing, exists, configured), Outranks: true, Doc: "the connector is as declared, and its offsets can be listed"},
 			{Event: "change", From: AwaitingConnector, To: AwaitingStopped, When: all(exists, configured), Awaited: true, Doc: "the connector is as declared"},
 
@@ -121,12 +122,15 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 
 			{Event: "unfinished", From: AwaitingStopped, To: Verifying, When: all(unfinished, not(valid, "a request that cannot be carried out")), EvenIfUnknown: true, Outranks: true, Doc: "the request cannot be carried out any more, and the offsets show what an earlier attempt did"},
 			{Event: "invalid", From: AwaitingStopped, To: Refusing, When: not(valid, "a request that cannot be carried out"), EvenIfUnknown: true, Outranks: true, Doc: "the request cannot be carried out any more"},
+			{Event: "expired", From: AwaitingStopped, To: Finishing, Choose: expiring(stopped, accounted), EvenIfUnknown: true, Outranks: true, Doc: "the request has waited for too long, and nothing was sent"},
 			{Event: "connector-gone", From: AwaitingStopped, To: AwaitingConnector, When: not(exists, "no connector"), Outranks: true, Doc: "the connector was deleted"},
 			{Event: "stopped", From: AwaitingStopped, To: SavingBefore, When: all(stopped, accounted), Awaited: true, Doc: "nothing can commit old offsets any more"},
 			{Event: "worker-silent", From: AwaitingStopped, To: RestartingWorker, Choose: &machines.Choice[Facts, Data]{Guard: silent, Pick: pickSilent}, Doc: "a silent worker may commit old offsets when it continues"},
 
+			{Event: "expired", From: RestartingWorker, To: Finishing, Choose: expiring(answering), EvenIfUnknown: true, Outranks: true, Doc: "the request has waited for too long, and nothing was sent"},
 			{Event: "worker-answers", From: RestartingWorker, To: AwaitingStopped, When: answering, Awaited: true, ClearData: true},
 
+			{Event: "expired", From: SavingBefore, To: Finishing, Choose: expiring(kept), EvenIfUnknown: true, Outranks: true, Doc: "the request has waited for too long, and nothing was sent"},
 			{Event: "saved", From: SavingBefore, To: Applying, Choose: numbered(all(kept, unexecuted)), Awaited: true, OneWay: true, Outranks: true, Doc: "the offsets from before can be restored"},
 			{Event: "too-large", From: SavingBefore, To: Failed, When: not(fits, "offsets that do not fit"), Doc: "the offsets from before cannot be kept"},
 
@@ -150,6 +154,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "retried", From: Retrying, To: Applying, Choose: numbered(rested), Awaited: true, OneWay: true, Doc: "the pause has passed"},
 
 			{Event: "withdrawn", From: Failed, To: Finishing, Choose: ending(), Outranks: true, Doc: "the request was removed or changed"},
+			{Event: "expired", From: Failed, To: Finishing, Choose: expiring(rested), EvenIfUnknown: true, Outranks: true, Doc: "the request has waited for too long, and nothing was sent"},
 			{Event: "tried-again", From: Failed, To: AwaitingConnector, When: rested, Awaited: true, Doc: "the pause has passed"},
 
 			{Event: "withdrawn", From: Mismatched, To: Finishing, Choose: abandoning(), Awaited: true, Outranks: true, Doc: "the request was removed or changed"},

@@ -431,7 +431,7 @@ func finishing() []row {
 func TestDefinitionTransitions(t *testing.T) {
 	machine := compiled(t)
 	rows := machinetest.TargetChanged(machine, with(alter()))
-	for _, part := range [][]row{idle(), removing(), accepting(), listing(), stopping(), applying(), verifying(), finishing()} {
+	for _, part := range [][]row{idle(), removing(), accepting(), listing(), stopping(), applying(), verifying(), finishing(), expiring()} {
 		rows = append(rows, part...)
 	}
 	machinetest.Run(t, machine, rows)

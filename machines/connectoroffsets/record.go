@@ -53,6 +53,9 @@ type Hold string
 // HeldMismatched: it was sent, and what it did is not known.
 const HeldMismatched Hold = "mismatched"
 
+// HeldExpired: it waited too long, and nothing was sent. The operator removes its annotations, as those of a request that is done.
+const HeldExpired Hold = "expired"
+
 // Record is the memory of the last request of a connector. It is stored outside status, before each step.
 type Record struct {
 	ID        string    `json:"id"`
@@ -68,8 +71,10 @@ type Record struct {
 	Listed string `json:"listed,omitempty"`
 	// DoneAt is when the request was done or ended.
 	DoneAt time.Time `json:"doneAt,omitzero"`
-	// Held is why the same request does not follow although it ended; empty if it may.
+	// Held is why the same request does not follow although it ended; empty if it may follow.
 	Held Hold `json:"held,omitempty"`
+	// Waited is the guard for which an expired request had waited.
+	Waited string `json:"waited,omitempty"`
 	// RemovedAt is when the annotations of the closed request were first seen removed.
 	RemovedAt time.Time `json:"removedAt,omitzero"`
 	// Released is true once the removal shows that the same request is meant if it is set again.
@@ -78,6 +83,12 @@ type Record struct {
 
 // HoldsStopped reports whether the connector must not be resumed: a change may be executed.
 func (r Record) HoldsStopped() bool { return r.Phase == Sent }
+
+// Expired reports whether the request lapsed before anything was sent.
+func (r Record) Expired() bool { return r.Phase == Ended && r.Held == HeldExpired }
+
+// Concluded reports whether the annotations of the request are to be removed: it is done, or it has lapsed.
+func (r Record) Concluded() bool { return r.Phase == Done || r.Expired() }
 
 // requests is where requests are recorded.
 var requests = machines.RecordOf[Record]{

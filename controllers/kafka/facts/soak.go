@@ -1,8 +1,6 @@
 package facts
 
 import (
-	"math"
-	"strconv"
 	"strings"
 	"time"
 
@@ -26,23 +24,9 @@ func SoakTime(k *kafkav1beta2.Kafka) (soak time.Duration, problem *transitions.P
 	if !set {
 		return 0, nil
 	}
-	text = strings.TrimSpace(text)
-	if soak, readable := days(text); readable {
+	if soak, readable := labels.ParseDuration(text); readable {
 		return soak, nil
 	}
-	if soak, err := time.ParseDuration(text); err == nil && soak >= 0 {
-		return soak, nil
-	}
-	return 0, transitions.Problemf(ReasonInvalidAnnotation, "the annotation %s is %q: want a duration such as 90m or 36h, or whole days such as 7d", AnnotationSoak, machines.Cut(kafkaclient.Redact(text), 500))
-}
-
-// days parses whole days, such as 7d, up to the maximum of a duration.
-func days(text string) (time.Duration, bool) {
-	const day = 24 * time.Hour
-	number, inDays := strings.CutSuffix(text, "d")
-	n, err := strconv.ParseUint(number, 10, 32)
-	if !inDays || err != nil || n > uint64(math.MaxInt64/day) {
-		return 0, false
-	}
-	return time.Duration(n) * day, true //nolint:gosec // the limit is checked above
+	shown := machines.Cut(kafkaclient.Redact(strings.TrimSpace(text)), 500)
+	return 0, transitions.Problemf(ReasonInvalidAnnotation, "the annotation %s is %q: want %s", AnnotationSoak, shown, labels.Durations)
 }

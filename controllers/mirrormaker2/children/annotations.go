@@ -14,7 +14,6 @@ import (
 	"github.com/detent-dev/detent/controllers/mirrormaker2/observation"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/request"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
-	"github.com/detent-dev/detent/machines/connectoroffsets"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
@@ -126,7 +125,7 @@ func requests(m *resource) bool {
 // pendingBut reports whether the annotations request something that is not done, other than the request with the id.
 func pendingBut(v *observation.Snapshot, id string) bool {
 	for name, one := range v.Requests.Of {
-		if record := v.Records[name]; record.ID != id && (record.Phase != connectoroffsets.Done || !one.Shown) {
+		if record := v.Records[name]; record.ID != id && (!record.Concluded() || !one.Shown) {
 			return true
 		}
 	}

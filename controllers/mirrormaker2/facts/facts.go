@@ -193,7 +193,7 @@ func Offsets(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) co
 	entry := machines.EntryName(observation.LifecycleOffsets, o.Instance)
 	f := connectoroffsets.Facts{
 		Now: o.Now, Name: keep.Key(name), Record: v.Records[name], Answer: v.Answers[entry], Failure: v.Failures[entry], Attempt: o.Attempt,
-		OthersPending: othersPending(v, name), Unclear: v.Requests.Problem != nil, Settle: v.Limits.Settle,
+		OthersPending: othersPending(v, name), Unclear: v.Requests.Problem != nil, Settle: v.Limits.Settle, ExpireAfter: v.ExpireAfter,
 	}
 	if requested, found := v.Requests.Of[name]; found {
 		f.Request = &requested.Request
@@ -226,7 +226,7 @@ func Offsets(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) co
 // othersPending reports whether the request of the annotations is not done on another connector that it names.
 func othersPending(v *observation.Snapshot, name string) bool {
 	for other, requested := range v.Requests.Of {
-		if r := v.Records[other]; other != name && (r.Phase != connectoroffsets.Done || !requested.Shown) {
+		if r := v.Records[other]; other != name && (!r.Concluded() || !requested.Shown) {
 			return true
 		}
 	}

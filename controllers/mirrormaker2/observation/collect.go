@@ -142,6 +142,7 @@ func (c *Collector) requested(ctx context.Context, m *kafkav1beta2.KafkaMirrorMa
 	v.Requests = request.Read(ctx, request.Resource{Annotations: m.Annotations, Connectors: m.Spec.Connectors(), Reserved: []string{
 		keep.BeforeName(m.Name), keep.RequestName(m.Name), render.ConfigName(m.Name), render.AppliedName(m.Name), render.ProcessesName(m.Name),
 	}}, read)
+	v.ExpireAfter, v.ExpireProblem = request.ExpireAfter(m.Annotations)
 	shown := keep.Shown(m.Annotations)
 	for name, one := range v.Requests.Of {
 		one.Shown = slices.Contains(shown, v.Records[name].ID)

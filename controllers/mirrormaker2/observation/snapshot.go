@@ -43,6 +43,10 @@ type Snapshot struct {
 	Connectors transitions.Fact[map[string]connection.Reported]
 	// Requests of the annotations.
 	Requests request.Requests
+	// ExpireAfter is how long a request may wait before anything of it is sent; zero without limit. ExpireProblem is why the annotation
+	// does not say it; nil if it does, or is absent.
+	ExpireAfter   time.Duration
+	ExpireProblem *transitions.Problem
 	// Records of requests by connector. RecordsProblem is why one cannot be read.
 	Records        map[string]connectoroffsets.Record
 	RecordsProblem error

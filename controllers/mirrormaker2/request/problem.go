@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
 	"github.com/detent-dev/detent/transitions"
@@ -28,6 +30,24 @@ const (
 // Failed returns the problem of an operation on a connector that Connect answered with an error. It quotes the answer.
 func Failed(operation connectoroffsets.Operation, connector, answer string) *transitions.Problem {
 	return failed(operation, connector, `"%s".`, machines.Cut(answer, mostAnswer))
+}
+
+// Expired returns the problem of a request that waited for too long before anything was sent.
+func Expired(operation connectoroffsets.Operation, connector string, waited time.Duration, awaited string) *transitions.Problem {
+	return failed(operation, connector, "the request having waited for %s, which is as long as the annotation %s permits: %s. Nothing was sent. Remove what it waited for, and request it again.",
+		waited, labels.OffsetsExpireAfter, awaited)
+}
+
+// ExpireAfter returns how long a request may wait before anything is sent; zero without limit. With an invalid value no request lapses.
+func ExpireAfter(annotations map[string]string) (time.Duration, *transitions.Problem) {
+	text, set := annotations[labels.OffsetsExpireAfter]
+	if !set {
+		return 0, nil
+	}
+	if limit, readable := labels.ParseDuration(text); readable && limit > 0 {
+		return limit, nil
+	}
+	return 0, transitions.Problemf(labels.InvalidAnnotation, "the annotation %s is %s: want %s. No request lapses until it is corrected.", labels.OffsetsExpireAfter, quote(text), labels.Durations)
 }
 
 // Unanswered returns the problem of an operation on a connector of which Connect cannot be asked.

@@ -151,6 +151,7 @@ func warnings(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot) []meta
 	add(v.Rendered.Problem)
 	add(v.Requests.Problem)
 	add(v.RestartProblem)
+	add(v.ExpireProblem)
 	if len(v.Rendered.Ignored) > 0 {
 		add(transitions.Problemf(reasonIgnored, "these properties of config are ignored, because Detent sets them or because they hold a secret: %s", strings.Join(v.Rendered.Ignored, ", ")))
 	}
@@ -182,6 +183,9 @@ func offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name st
 		return
 	}
 	record := v.Records[name]
+	if record.Expired() && v.Now.Before(record.DoneAt.Add(expiredShown)) {
+		add(request.Expired(record.Operation, name, record.DoneAt.Sub(record.AcceptedAt).Round(time.Second), record.WaitedFor()))
+	}
 	switch m.Status.Lifecycles[i].State {
 	case connectoroffsets.Failed, connectoroffsets.Retrying:
 		if seen := v.Offsets[name]; seen != nil && seen.Offsets.Asked() {
@@ -217,10 +221,17 @@ func offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name st
 	}
 }
 
+// expiredShown is how long the Warning about a request that lapsed stays, unless another request follows: its annotations, which would show
+// that it was never carried out, are removed.
+const expiredShown = 24 * time.Hour
+
 // was says what became of a request, so that it is not carried out again.
 func was(r *connectoroffsets.Record) string {
 	if r.Held == connectoroffsets.HeldMismatched {
 		return "was sent already, with an effect that is not known"
+	}
+	if r.Expired() {
+		return "lapsed, because it had waited for too long"
 	}
 	return "was done already"
 }

@@ -1,0 +1,84 @@
+package mirrormaker2_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines/connectoroffsets"
+)
+
+// TestRequestsLapse checks that a request that waits for longer than its annotation permits is never carried out, and that the resource says so.
+func TestRequestsLapse(t *testing.T) {
+	r := stopped(t)
+	r.connect.Freeze(0)
+	r.connect.Freeze(1) // Connect does not answer
+	r.pace = 20 * time.Second
+	r.annotate("reset", source)
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Annotations["detent.dev/offsets-expire-after"] = "10m" })
+	r.steps(25)
+	if got, want := r.offsetsIn(source), connectoroffsets.AwaitingConnector; got != want {
+		t.Fatalf("%s, want %s before it lapses", got, want)
+	}
+	r.steps(9)
+	left := func() int { return len(r.get().Annotations) }
+	if got := r.warning("ResetOffsets"); left() != 1 || !strings.Contains(got, "waited for 10m") || !strings.Contains(got, "Connect did not answer") || !strings.Contains(got, "Nothing was sent") {
+		t.Errorf("%d annotations and the warning %q, want that it lapsed", left(), got)
+	}
+	r.connect.Thaw(0)
+	r.connect.Thaw(1)
+	r.pace = time.Second
+	r.reapply("reset") // a tool sets the annotations again
+	r.steps(120)
+	if got := r.changes(); len(got) > 0 || r.offsetsIn(source) != connectoroffsets.Repeated {
+		t.Errorf("sent %v in %s, want nothing in Repeated", got, r.offsetsIn(source))
+	}
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Annotations = nil })
+	r.until("that the removal is recorded", func() bool { return r.offsetsIn(source) == connectoroffsets.Idle })
+	r.annotate("reset", source)
+	r.until("that it is done", r.unannotated)
+	if got := r.warning("ResetOffsets"); got != "" {
+		t.Errorf("the warning is still %q", got)
+	}
+}
+
+// TestRequestsDoNotLapse checks that a request that may wait is carried out, however long it waited the last time it was set, and that an
+// invalid limit is shown and limits nothing.
+func TestRequestsDoNotLapse(t *testing.T) {
+	for name, tc := range map[string]struct {
+		limit string
+		// want is what the Warning InvalidAnnotation contains.
+		want string
+	}{
+		"a limit":              {limit: "10m"},
+		"a limit of no time":   {limit: "0s", want: "offsets-expire-after"},
+		"a limit without unit": {limit: "10", want: "offsets-expire-after"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := stopped(t)
+			limited := func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Annotations["detent.dev/offsets-expire-after"] = tc.limit }
+			r.connect.Freeze(0)
+			r.connect.Freeze(1)
+			r.annotate("reset", source)
+			r.edit(limited)
+			r.steps(5)
+			r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Annotations = nil })
+			r.steps(5)
+			r.clock.Step(time.Hour)
+			r.steps(5)
+			r.connect.Thaw(0)
+			r.connect.Thaw(1)
+			r.annotate("reset", source)
+			r.edit(limited)
+			r.steps(2)
+			if got := r.warning("InvalidAnnotation"); !strings.Contains(got, tc.want) || tc.want == "" && got != "" {
+				t.Errorf("the warning is %q, want one with %q", got, tc.want)
+			}
+			r.until("that it is done", func() bool { return len(r.get().Annotations) == 1 })
+			if got := r.changes(); len(got) != 1 {
+				t.Errorf("sent %v, want one change", got)
+			}
+		})
+	}
+}
