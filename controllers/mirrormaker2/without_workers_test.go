@@ -13,7 +13,7 @@ func TestKindIsReadyWithoutWorkers(t *testing.T) {
 	r := newRig(t)
 	r.until("that all is settled", r.settled)
 	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Replicas = new(int32(0)) })
-	r.until("that all is settled without workers", r.settled)
+	r.until("that all is settled without workers", func() bool { return len(r.workers()) == 0 && r.settled() })
 	r.writes = nil
 	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].SourceConnector.TasksMax = new(int32(1)) })
 	r.until("that the next generation is settled", r.settled)
