@@ -132,7 +132,7 @@ func TestKindStopsAConnectorWhoseConfigurationWasRefusedForLong(t *testing.T) {
 		return nil
 	}
 	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].SourceConnector.TasksMax = new(int32(1)) })
-	for range 1200 {
+	for range 2700 { // the pauses are of five minutes then
 		r.step()
 	}
 	r.writes = nil
