@@ -79,7 +79,7 @@ func TestReplayCommand(t *testing.T) {
 		"a line that was cut off":    {args: []string{path("broken")}, out: "not replayed, 1 from line "},
 		"no journal":                 {args: []string{path("none")}, code: 1, out: "it is no line of a journal", errs: "nothing could be replayed"},
 		"no file":                    {args: []string{path("absent")}, code: 1, errs: "opening the journal"},
-		"nothing":                    {code: 1, errs: "accepts 1 arg"},
+		"nothing":                    {code: 1, errs: "name one file with a journal, or - for standard input: got 0 arguments"},
 		"a format that there is not": {args: []string{path("good"), "-o", "yaml"}, code: 1, errs: `--output "yaml"`},
 	}
 	for name, tc := range cases {

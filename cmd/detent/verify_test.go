@@ -25,7 +25,7 @@ func TestVerifyCommand(t *testing.T) {
 		"nothing":                        {code: 1, errs: "--machines for all of them"},
 		"all, and one":                   {args: []string{"--machines", "--machine", "node-roll"}, code: 1, errs: "either --machines"},
 		"a format that there is not":     {args: []string{"--machines", "-o", "yaml"}, code: 1, errs: `--output "yaml"`},
-		"an argument that means nothing": {args: []string{"node-roll"}, code: 1, errs: "unknown command"},
+		"an argument that means nothing": {args: []string{"node-roll"}, code: 1, errs: "name a machine with --machine node-roll"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
