@@ -248,8 +248,11 @@ func (s *lifecycleState) advice() []metav1.Condition {
 }
 
 // overlay adds the kind's conditions. Of Ready, Reconciling and Stalled a kind can only set Ready, and only from True to
-// another status.
+// another status. A Warning of the kind replaces the advice of a machine with the same reason: the kind knows what to do.
 func overlay(computed, own []metav1.Condition) []metav1.Condition {
+	computed = slices.DeleteFunc(computed, func(advice metav1.Condition) bool {
+		return advice.Type == Warning && slices.ContainsFunc(own, func(c metav1.Condition) bool { return c.Type == Warning && c.Reason == advice.Reason })
+	})
 	for _, c := range own {
 		if c.Type != Ready && c.Type != Reconciling && c.Type != Stalled {
 			computed = append(computed, c)

@@ -175,6 +175,20 @@ func TestConditionsOfAHoldWithoutRefusal(t *testing.T) {
 	}
 }
 
+// TestOverlayReplacesAdvice checks that the Warning of a kind is shown, and not the advice of a machine with the same reason.
+func TestOverlayReplacesAdvice(t *testing.T) {
+	own := metav1.Condition{Type: Warning, Status: metav1.ConditionTrue, Reason: advising.Name, Message: "what to do"}
+	var got []string
+	for _, c := range conditions([]lifecycleState{in("a", advising)}, []metav1.Condition{own}, nil, 1, 1, noon) {
+		if c.Type == Warning {
+			got = append(got, c.Message)
+		}
+	}
+	if diff := cmp.Diff([]string{own.Message}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestOverlayLowersReadyAndNeverRaisesIt(t *testing.T) {
 	lower := metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: "NoQuorum", Message: "1 of 3"}
 	raise := metav1.Condition{Type: Ready, Status: metav1.ConditionTrue, Reason: "Fine"}

@@ -3,6 +3,7 @@ package mirrormaker2_test
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -133,5 +134,17 @@ func TestKindCarriesOutAgainWhatWasRemovedForLong(t *testing.T) {
 	}
 	if got := r.changes(); len(got) != 2 {
 		t.Errorf("%v were sent, want two changes", got)
+	}
+}
+
+// TestRepeatedSaysWhatToDo checks that the Warning about a repetition is that of the kind, and not the advice of the machine.
+func TestRepeatedSaysWhatToDo(t *testing.T) {
+	r := stopped(t)
+	r.annotate("reset", source)
+	r.until("that it is done", r.unannotated)
+	r.reapply("reset")
+	r.steps(30)
+	if got := r.warning("Repeated"); !strings.Contains(got, "set them again") {
+		t.Errorf("the warning is %q, want what to do", got)
 	}
 }
