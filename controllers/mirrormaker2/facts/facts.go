@@ -4,6 +4,7 @@ package facts
 import (
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -200,7 +201,7 @@ func Offsets(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) co
 	}
 	pause := v.Limits.Retry
 	if o.RequestID.State == connectoroffsets.Failed {
-		pause = v.Limits.Failed
+		pause = failedPause(v.Limits, f.Record.AcceptedAt, o.EnteredAt)
 	}
 	f.Rested = !o.Now.Before(o.EnteredAt.Add(pause))
 	if seen := v.Offsets[name]; seen != nil {
@@ -221,6 +222,15 @@ func Offsets(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) co
 		f.Offsets = transitions.Pending[connectoroffsets.Offsets]()
 	}
 	return f
+}
+
+// failedPause returns how long a request waits that failed at a time: as long as it has been open, within limits. So the pause about doubles
+// with each failure, also if the operator restarts.
+func failedPause(l observation.Limits, accepted, failed time.Time) time.Duration {
+	if accepted.IsZero() {
+		return l.Failed
+	}
+	return max(l.Failed, min(failed.Sub(accepted), l.Longest))
 }
 
 // othersPending reports whether the request of the annotations is not done on another connector that it names.

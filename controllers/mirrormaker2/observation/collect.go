@@ -20,6 +20,7 @@ import (
 	"github.com/detent-dev/detent/controllers/mirrormaker2/request"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/connector"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -154,6 +155,11 @@ func (c *Collector) requested(ctx context.Context, m *kafkav1beta2.KafkaMirrorMa
 func (c *Collector) answers(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, r lifecycle.ObserveRequest) {
 	v.Answers, v.Failures = map[string]connectoroffsets.Answer{}, map[string]string{}
 	endpoint, uid := connection.EndpointOf(m), string(m.UID)
+	for name := range v.Declared {
+		if r := v.Records[name]; r.Sends == 0 || r.Phase != connectoroffsets.Accepted && r.Phase != connectoroffsets.Sent {
+			c.memory.succeeds(uid, machines.EntryName(LifecycleOffsets, machines.InstanceName(name)))
+		}
+	}
 	for entry, id := range r.RequestIDs {
 		a := answerOf(c.System.Answer(endpoint, id))
 		v.Answers[entry] = c.memory.answered(uid, entry, id, a, r.Now)

@@ -104,6 +104,13 @@ func (m *memory) answered(uid, lifecycle string, id machines.RequestID, a connec
 	return a
 }
 
+// succeeds forgets what failed of a lifecycle's earlier request.
+func (m *memory) succeeds(uid, lifecycle string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.of(uid).failures, lifecycle)
+}
+
 func (m *memory) failure(uid, lifecycle string) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

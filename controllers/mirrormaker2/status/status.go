@@ -212,13 +212,30 @@ func offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name st
 		if failure := failedAction(&m.Status.Lifecycles[i]); failure != "" {
 			add(request.Failed(v.Requests.Of[name].Operation, name, failure))
 		}
+	case connectoroffsets.Applying, connectoroffsets.RestartingWorker:
+		tried(m, v, name, add)
 	case connectoroffsets.AwaitingConnector, connectoroffsets.AwaitingStopped, connectoroffsets.Listing, connectoroffsets.SavingBefore, connectoroffsets.Verifying, connectoroffsets.Finishing:
 		if failure := failedAction(&m.Status.Lifecycles[i]); failure != "" {
 			add(request.Failed(record.Operation, name, failure))
 		} else if err := unreadable(v.Offsets[name]); err != nil {
 			add(request.Unanswered(record.Operation, name, err))
+		} else {
+			tried(m, v, name, add)
 		}
 	}
+}
+
+// tried adds why the last attempt of a request failed while another one is under way, so that the Warning stays until one succeeds.
+func tried(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name string, add func(*transitions.Problem)) {
+	record := v.Records[name]
+	if record.Sends == 0 || record.Phase != connectoroffsets.Accepted && record.Phase != connectoroffsets.Sent {
+		return
+	}
+	if failure := v.Failures[machines.EntryName(observation.LifecycleOffsets, machines.InstanceName(name))]; failure != "" {
+		add(request.Failed(record.Operation, name, failure))
+		return
+	}
+	add(earlierFailure(m, record.Operation, name))
 }
 
 // expiredShown is how long the Warning about a request that lapsed stays, unless another request follows: its annotations, which would show
