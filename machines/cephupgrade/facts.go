@@ -183,7 +183,7 @@ func (f *Facts) decide(c *Cluster, m *Memory) decision.Decision {
 	s.Daemons = nil
 	for i := range f.Daemons {
 		d := &f.Daemons[i]
-		one := decision.Daemon{Name: d.Name, Filesystem: d.Filesystem, Runs: c.runs(d), Launched: d.launched(), Newest: d.Newest, Outdated: d.Outdated}
+		one := decision.Daemon{Name: d.Name, Filesystem: d.Filesystem, Runs: c.touched(d), Launched: d.launched(), Newest: d.Newest, Outdated: d.Outdated}
 		m, reported := c.metadata(d.Name)
 		one.Unversioned = reported && m.Unversioned
 		one.Development = one.Unversioned || d.Image != "" && d.Launched.IsZero()
@@ -210,6 +210,14 @@ func (c *Cluster) metadata(name ceph.Daemon) (ceph.Metadata, bool) {
 func (c *Cluster) runs(d *Daemon) versions.Version {
 	if m, reported := c.metadata(d.Name); reported {
 		return m.Version
+	}
+	return d.Launched
+}
+
+// touched returns the newest version that may have changed the data of the daemon: a process that runs in its pod may not have reported itself yet.
+func (c *Cluster) touched(d *Daemon) versions.Version {
+	if runs := c.runs(d); d.Pod == "" || d.Launched.IsZero() || d.Launched.Compare(runs) < 0 {
+		return runs
 	}
 	return d.Launched
 }
