@@ -57,10 +57,13 @@ func TestSeededBugs(t *testing.T) {
 
 func bugs() map[string]bug {
 	return map[string]bug{
-		"a lost answer counts as not executed, and workers as accounted for": {
+		"a lost answer counts as not executed, workers as accounted for, and offsets as kept": {
 			scene: "stop and alter in one edit", found: "a change is sent although it was executed", fault: explore.AnswerLost,
 			kind: observing(func(at *explore.Scenario, v *observation.Snapshot) {
 				connectors(func(c *connectoroffsets.Connector) { c.Workers = nil })(at, v) // offsets that have just changed count as a worker that commits
+				if v.Records[source].Phase == connectoroffsets.Sent {
+					keptAll(v) // those that have just changed are not
+				}
 				for entry, a := range v.Answers {
 					if a.State == connectoroffsets.Uncertain {
 						a.State = connectoroffsets.NotExecuted
@@ -90,12 +93,7 @@ func bugs() map[string]bug {
 		"offsets are not kept": {
 			scene: "reset", found: "a change is sent before the offsets from before are kept",
 			kind: observing(func(_ *explore.Scenario, v *observation.Snapshot) {
-				for _, one := range v.Offsets {
-					if o, known := one.Offsets.Get(); known {
-						o.Kept = true
-						one.Offsets = transitions.Known(o, one.Offsets.At())
-					}
-				}
+				keptAll(v)
 			}),
 		},
 		"the annotations are removed when the change is confirmed": {
@@ -116,6 +114,16 @@ func bugs() map[string]bug {
 				}
 			}),
 		},
+	}
+}
+
+// keptAll makes all offsets count as kept.
+func keptAll(v *observation.Snapshot) {
+	for _, one := range v.Offsets {
+		if o, known := one.Offsets.Get(); known {
+			o.Kept = true
+			one.Offsets = transitions.Known(o, one.Offsets.At())
+		}
 	}
 }
 
