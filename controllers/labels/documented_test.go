@@ -15,8 +15,8 @@ import (
 // own are the names that Detent writes itself: labels, annotations and a finalizer.
 var own = []string{
 	"detent.dev/ceph-tools", "detent.dev/content-hashes", "detent.dev/exactly-once", "detent.dev/image", "detent.dev/kept", "detent.dev/lifecycle",
-	"detent.dev/lost-host", "detent.dev/newest-version", "detent.dev/node-id", "detent.dev/offsets-request", "detent.dev/pull", "detent.dev/rack",
-	"detent.dev/rack-topology-key", "detent.dev/record", "detent.dev/released", "detent.dev/restarting", "detent.dev/revision", "detent.dev/slot",
+	"detent.dev/lost-host", "detent.dev/newest-version", "detent.dev/node-id", "detent.dev/offsets-request", "detent.dev/placement", "detent.dev/pull", "detent.dev/rack",
+	"detent.dev/rack-topology-key", "detent.dev/record", "detent.dev/released", "detent.dev/restarting", "detent.dev/revision", "detent.dev/slot", "detent.dev/storage-class",
 	"detent.dev/snapshot-interval", "detent.dev/template", "detent.dev/to-restart", "detent.dev/withdrawn-change-of", "strimzi.io/broker-role",
 	"strimzi.io/cluster", "strimzi.io/component-type", "strimzi.io/controller", "strimzi.io/controller-name", "strimzi.io/controller-role",
 	"strimzi.io/delete-claim", "strimzi.io/kafka-version", "strimzi.io/kind", "strimzi.io/name", "strimzi.io/pod-name", "strimzi.io/pool-name",
