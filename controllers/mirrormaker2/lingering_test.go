@@ -23,7 +23,8 @@ func TestRefusalLingers(t *testing.T) {
 	r.until("the warning", refused)
 	gone := 0
 	for range 3600 {
-		if r.step(); !refused() {
+		r.step()
+		if !refused() {
 			gone++
 		}
 	}
