@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/annotations"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
@@ -69,7 +70,7 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	out = warn(out, DeploymentEdited, edited(s))
 	out = warn(out, OutageEntry, withoutEffect(c, s))
 	out = warn(out, labels.InvalidAnnotation, unbound(c))
-	out = warn(out, labels.UnknownAnnotation, labels.Unknown(labels.KindCeph, c))
+	out = warn(out, labels.UnknownAnnotation, annotations.Unknown(labels.KindCeph, c))
 	out = warn(out, OptionIgnored, ignored(c))
 	out = warn(out, DataDirElsewhere, elsewhere(c, s))
 	return append(out, unusual(c, s)...)

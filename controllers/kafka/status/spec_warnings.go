@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/detent-dev/detent/controllers/annotations"
 	"github.com/detent-dev/detent/controllers/kafka/facts"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
@@ -89,15 +90,15 @@ func (w warned) add(reason, message string) { w[reason] = append(w[reason], mess
 
 // annotations adds those of users that have no effect.
 func (w warned) annotations(kafka *kafkav1beta2.Kafka, o *observation.Objects) {
-	invalid, unknown := labels.Invalid(labels.KindKafka, kafka), labels.Unknown(labels.KindKafka, kafka)
+	invalid, unknown := annotations.Invalid(labels.KindKafka, kafka), annotations.Unknown(labels.KindKafka, kafka)
 	for _, pool := range o.Pools {
-		unknown = append(unknown, labels.Unknown(labels.KindNodePool, pool)...)
+		unknown = append(unknown, annotations.Unknown(labels.KindNodePool, pool)...)
 	}
 	for _, set := range o.PodSets {
-		invalid = append(invalid, labels.Invalid(labels.KindSet, set)...)
+		invalid = append(invalid, annotations.Invalid(labels.KindSet, set)...)
 	}
 	for _, pod := range o.Pods {
-		invalid = append(invalid, labels.Invalid(labels.KindPod, pod)...)
+		invalid = append(invalid, annotations.Invalid(labels.KindPod, pod)...)
 	}
 	for _, text := range invalid {
 		w.add(labels.InvalidAnnotation, text)

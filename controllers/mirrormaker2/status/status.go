@@ -13,6 +13,7 @@ import (
 	apilabels "k8s.io/apimachinery/pkg/labels"
 
 	"github.com/detent-dev/detent/clients/connect"
+	"github.com/detent-dev/detent/controllers/annotations"
 	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/observation"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
@@ -145,7 +146,7 @@ func warnings(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot) []meta
 			found[string(p.Reason)] = append(found[string(p.Reason)], p.Message)
 		}
 	}
-	for _, text := range labels.Unknown(labels.KindMirrorMaker2, m) {
+	for _, text := range annotations.Unknown(labels.KindMirrorMaker2, m) {
 		add(transitions.Problemf(labels.UnknownAnnotation, "%s", text))
 	}
 	add(v.Rendered.Problem)
