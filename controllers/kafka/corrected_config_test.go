@@ -2,6 +2,7 @@ package kafka
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -206,5 +207,49 @@ func TestKindWritesNoUnjudgedValue(t *testing.T) {
 				t.Errorf("the file of the dead node has %q, want %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// A file that is lost is not made again without a value that is declared and cannot be read: Kafka's default would delete data.
+func TestKindRestoresNoFileThatLacksAValue(t *testing.T) {
+	r, reconciler := configurable(t)
+	k := r.cluster()
+	k.Spec.Kafka.Config["compression.type"] = jsonOf(`["zstd"]`)
+	k.Generation++
+	r.must(r.client.Update(t.Context(), k))
+	lost := &corev1.ConfigMap{}
+	r.must(r.get(lost, podBroker))
+	r.must(r.client.Delete(t.Context(), lost))
+	r.steps(reconciler, 5, r.started)
+	if err := r.get(&corev1.ConfigMap{}, podBroker); !apierrors.IsNotFound(err) {
+		t.Errorf("the ConfigMap: %v, want none", err)
+	}
+	want := "restoring the configuration of " + podBroker + ": it would lack a value that is declared"
+	if conditions := r.cluster().Status.Conditions; !slices.ContainsFunc(conditions, func(c metav1.Condition) bool { return strings.Contains(c.Message, want) }) {
+		t.Errorf("conditions %+v, want %q", conditions, want)
+	}
+}
+
+// A file that was edited by hand is put back also while the spec has an error: the operator wrote what it had before.
+func TestKindRestoresAnEditedFileBesideASpecError(t *testing.T) {
+	r, reconciler := configurable(t)
+	k := r.cluster()
+	k.Spec.Kafka.Authorization = &kafkav1beta2.Opaque{}
+	k.Generation++
+	r.must(r.client.Update(t.Context(), k))
+	r.steps(reconciler, 2, r.started)
+	pod, file := &corev1.Pod{}, &corev1.ConfigMap{}
+	r.must(r.get(pod, podBroker))
+	r.must(r.get(file, podBroker))
+	for _, key := range observation.ConfigKeys(&pod.Spec, podBroker) {
+		file.Data[key] = strings.ReplaceAll(file.Data[key], "compression.type=gzip", "compression.type=lz4")
+	}
+	r.must(r.client.Update(t.Context(), file))
+	if got := r.mounts("compression.type")[podBroker]; got != "lz4" {
+		t.Fatalf("the file has %q, want lz4", got)
+	}
+	r.steps(reconciler, 5, r.started)
+	if got := r.mounts("compression.type")[podBroker]; got != "gzip" {
+		t.Errorf("the file has %q, want gzip", got)
 	}
 }

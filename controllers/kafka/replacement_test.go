@@ -220,9 +220,8 @@ func TestReplacementOfAPodWithItsClaims(t *testing.T) {
 	want := []string{
 		"update ConfigMap " + record.Name(podBroker), "delete PersistentVolumeClaim " + claimBroker, "create-eviction Pod " + podBroker,
 		"update PersistentVolumeClaim " + claimBroker, // the finalizer
-		"create Pod " + podBroker, "update ConfigMap " + record.Name(podBroker),
-		"update ConfigMap " + record.Name(podBroker), // with the metadata version of the cluster, which was not read before
-		"create PersistentVolumeClaim " + claimBroker, "update ConfigMap " + record.Name(podBroker),
+		"create Pod " + podBroker, "update ConfigMap " + record.Name(podBroker), "create PersistentVolumeClaim " + claimBroker,
+		"update ConfigMap " + record.Name(podBroker),
 	}
 	if diff := cmp.Diff(want, d.storageWrites()); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)

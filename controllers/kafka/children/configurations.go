@@ -2,6 +2,7 @@ package children
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -91,6 +92,7 @@ func (t *scope) repairConfig(ctx context.Context, n *observation.Node) error {
 	if have != nil {
 		wrong = t.edited(have, want.Data, mounted)
 	}
+	edited := len(wrong)
 	for _, key := range mounted {
 		kept := have != nil && key == observation.EveryKey
 		if have != nil && !kept {
@@ -101,6 +103,10 @@ func (t *scope) repairConfig(ctx context.Context, n *observation.Node) error {
 		}
 	}
 	if len(wrong) == 0 {
+		return nil
+	}
+	if problem := observation.Derived(t.kafka, t.snapshot, "config problem", render.ConfigProblem); problem != nil && len(wrong) > edited {
+		t.apart = append(t.apart, fmt.Errorf("restoring the configuration of %s: it would lack a value that is declared: %s", n.PodName, problem.Message))
 		return nil
 	}
 	want = want.DeepCopy()

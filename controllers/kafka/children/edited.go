@@ -85,7 +85,7 @@ func (t *scope) updatePodSet(ctx context.Context, set, before *corev1beta2.Strim
 }
 
 // edited returns the mounted keys whose content someone else has edited: it is neither what the operator wrote nor what is desired. While
-// Kafka opposes what is desired, nothing can be put in its place.
+// nodes may not be started with what is desired, only what the operator wrote before is put in its place.
 func (t *scope) edited(have *corev1.ConfigMap, want map[string]string, mounted []string) []string {
 	var known map[string]string
 	var out []string
@@ -103,7 +103,7 @@ func (t *scope) edited(have *corev1.ConfigMap, want map[string]string, mounted [
 		}
 	}
 	if len(out) > 0 && !observation.Startable(t.kafka, t.snapshot) {
-		return nil
+		return slices.DeleteFunc(out, func(key string) bool { return known[key] != render.ContentHash(want[render.StandIn(key, want)]) })
 	}
 	return out
 }

@@ -149,6 +149,12 @@ func (t *scope) writeRecord(ctx context.Context, n *observation.Node, r *record.
 // AllowFormat permits formatting in the record of the node: its init container reads it at its next start. What the record knows of
 // volumes stays, which distinguishes this permission from that of a new node. The snapshot must be live.
 func (r *Reconciler) AllowFormat(ctx context.Context, kafka *kafkav1beta2.Kafka, snapshot *observation.Snapshot, write lifecycle.Writer, id int32) error {
-	_, err := r.Removal(kafka, snapshot, write).remember(ctx, id, "permitting to format the storage of", func(r *record.Record) { r.Format = record.FormatAllowed })
+	level := ""
+	if n := snapshot.Node(id); n != nil {
+		level = recording.FormatMetadata(kafka, snapshot, n)
+	}
+	_, err := r.Removal(kafka, snapshot, write).remember(ctx, id, "permitting to format the storage of", func(r *record.Record) {
+		r.Format, r.Metadata = record.FormatAllowed, level
+	})
 	return err
 }

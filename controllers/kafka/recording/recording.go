@@ -44,7 +44,7 @@ func Next(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Nod
 	// binary after a downgrade may not know it.
 	r.Metadata = ""
 	if r.Format == record.FormatAllowed {
-		r.Metadata = formatMetadata(kafka, v, n)
+		r.Metadata = FormatMetadata(kafka, v, n)
 	}
 	if features, readable := observation.Known(v.Features); readable {
 		r.ObserveLevels(features.Finalized, v.Now)
@@ -165,22 +165,23 @@ func registered(v *observation.Snapshot, n *observation.Node) bool {
 	return votes && voter.LogEndOffset > 0
 }
 
-// formatMetadata returns the metadata version with which new storage of the node is formatted: the one of the cluster, or in a new cluster
-// the one of the spec, if the desired version supports it. The version on which the node starts must support it, too. Empty means the default
-// of the binary, which it always knows.
+// FormatMetadata returns the metadata version with which new storage of the node is formatted: the one of the cluster, or in a new cluster
+// the one of the spec, if the desired version supports it; the lower of both, if the level is to be lowered. The version on which the node starts
+// must support it, too. Empty means the default of the binary, which it always knows.
 //
 // Kafka never writes this level again, and 3.9 does not start with one that it does not know, whatever the level of the cluster is: storage
 // that a newer binary formats before the level is raised must not keep an older one from running.
-func formatMetadata(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) string {
+func FormatMetadata(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) string {
 	wanted := observation.WantedVersion(kafka, v)
 	m := finalizedMetadata(kafka, v)
 	level, named := m.Level()
-	if !named {
-		m, _ = versions.ParseMetadata(kafka.Spec.Kafka.MetadataVersion)
-		level, named = m.Level()
-		if supports, judged := supportsLevel(v, wanted, level); judged && !supports {
+	pinned, _ := versions.ParseMetadata(kafka.Spec.Kafka.MetadataVersion)
+	if lower, valid := pinned.Level(); valid && (!named || lower < level) {
+		supports, judged := supportsLevel(v, wanted, lower)
+		if !named && judged && !supports {
 			return ""
 		}
+		m, level, named = pinned, lower, true
 	}
 	if supports, _ := supportsLevel(v, startsOn(v, n, wanted), level); !named || !supports {
 		return ""

@@ -131,8 +131,8 @@ func TestFormatMetadata(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := &kafkav1beta2.Kafka{}
 			k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = tc.version, tc.metadata
-			if got := formatMetadata(k, &observation.Snapshot{Table: versionTable(t)}, &observation.Node{}); got != tc.want {
-				t.Errorf("formatMetadata = %q, want %q", got, tc.want)
+			if got := FormatMetadata(k, &observation.Snapshot{Table: versionTable(t)}, &observation.Node{}); got != tc.want {
+				t.Errorf("FormatMetadata = %q, want %q", got, tc.want)
 			}
 		})
 	}
@@ -164,8 +164,8 @@ func TestFormatMetadataOfANodeThatStartsOnAnotherVersion(t *testing.T) {
 			k := &kafkav1beta2.Kafka{}
 			k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion = "4.1.1", tc.metadata
 			v := &observation.Snapshot{Table: versionTable(t), Nodes: tc.others}
-			if got := formatMetadata(k, v, &tc.node); got != tc.want {
-				t.Errorf("formatMetadata = %q, want %q", got, tc.want)
+			if got := FormatMetadata(k, v, &tc.node); got != tc.want {
+				t.Errorf("FormatMetadata = %q, want %q", got, tc.want)
 			}
 		})
 	}
@@ -181,11 +181,11 @@ func TestFormatMetadataOfAClusterThatRan(t *testing.T) {
 	}{
 		"the level is held back":                          {starts: "4.1.1", features: finalized(21, noon), want: "3.9-IV0"},
 		"the level is pinned, and not raised yet":         {starts: "4.1.1", pinned: "4.1", features: finalized(25, noon), want: "4.0-IV3"},
-		"the level is pinned, and not lowered yet":        {starts: "4.1.1", pinned: "4.0", features: finalized(27, noon), want: "4.1-IV1"},
+		"the level is pinned, and not lowered yet":        {starts: "4.1.1", pinned: "4.0", features: finalized(27, noon), want: "4.0-IV3"},
 		"Kafka does not answer":                           {starts: "4.1.1", status: "4.0-IV3", features: transitions.Pending[kafkaclient.Features](), want: "4.0-IV3"},
 		"the status is behind":                            {starts: "4.1.1", status: "4.0-IV3", features: finalized(27, noon), want: "4.1-IV1"},
 		"the version does not support it":                 {starts: "4.0.2", features: finalized(27, noon), want: ""},
-		"the version does not support it, but the pinned": {starts: "4.0.2", pinned: "4.0", features: finalized(27, noon), want: ""},
+		"the version does not support it, but the pinned": {starts: "4.0.2", pinned: "4.0", features: finalized(27, noon), want: "4.0-IV3"},
 		"a level without a name":                          {starts: "4.1.1", pinned: "4.1", features: finalized(99, noon), want: "4.1-IV1"},
 		"an invalid status":                               {starts: "4.1.1", pinned: "4.1", status: "none", want: "4.1-IV1"},
 	} {
@@ -193,8 +193,8 @@ func TestFormatMetadataOfAClusterThatRan(t *testing.T) {
 			k := &kafkav1beta2.Kafka{}
 			k.Spec.Kafka.Version, k.Spec.Kafka.MetadataVersion, k.Status.KafkaMetadataVersion = "4.1.1", tc.pinned, tc.status
 			v := &observation.Snapshot{Table: versionTable(t), Features: tc.features}
-			if got := formatMetadata(k, v, &observation.Node{Entry: observation.Entry{Exists: true, Version: tc.starts}}); got != tc.want {
-				t.Errorf("formatMetadata = %q, want %q", got, tc.want)
+			if got := FormatMetadata(k, v, &observation.Node{Entry: observation.Entry{Exists: true, Version: tc.starts}}); got != tc.want {
+				t.Errorf("FormatMetadata = %q, want %q", got, tc.want)
 			}
 		})
 	}
