@@ -29,3 +29,22 @@ func TestKindLaunchesWhatThePolicyLeaves(t *testing.T) {
 		t.Errorf("it was held: %v", r.states)
 	}
 }
+
+// TestKindLaunchesNothingThatIsTooFar launches the first gateway beside a policy on the release that runs if the spec leaves one to it that is further
+// behind than an upgrade may be.
+func TestKindLaunchesNothingThatIsTooFar(t *testing.T) {
+	c := cluster("ceph:16")
+	stores := c.Spec.ObjectStores
+	c.Spec.ObjectStores, c.Spec.Filesystems = nil, nil
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	r.edit(func(c *cephv1.Cluster) {
+		c.Spec.UpgradePolicy = &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: "ceph:18"}, Components: []cephv1.Component{"mon", "mgr", "osd"}}
+	})
+	r.until("the policy", 15*time.Minute, r.settled("18"))
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image, c.Spec.ObjectStores = "ceph:14", stores })
+	r.until("the gateway", 5*time.Minute, func() bool { return r.record().Daemons["rgw.store.a"].Image != "" })
+	if got := r.record().Daemons["rgw.store.a"].Image; got != "ceph:18" {
+		t.Errorf("the gateway was launched on %s, want ceph:18", got)
+	}
+}

@@ -183,7 +183,7 @@ func (f *Facts) decide(c *Cluster, m *Memory) decision.Decision {
 	s.Daemons = nil
 	for i := range f.Daemons {
 		d := &f.Daemons[i]
-		one := decision.Daemon{Name: d.Name, Filesystem: d.Filesystem, Runs: c.touched(d), Launched: d.launched(), Newest: d.Newest, Outdated: d.Outdated}
+		one := decision.Daemon{Name: d.Name, Filesystem: d.Filesystem, Runs: f.touched(c, d), Launched: d.launched(), Newest: d.Newest, Outdated: d.Outdated}
 		m, reported := c.metadata(d.Name)
 		one.Unversioned = reported && m.Unversioned
 		one.Development = one.Unversioned || d.Image != "" && d.Launched.IsZero()
@@ -214,9 +214,15 @@ func (c *Cluster) runs(d *Daemon) versions.Version {
 	return d.Launched
 }
 
-// touched returns the newest version that may have changed the data of the daemon: a process that runs in its pod may not have reported itself yet.
-func (c *Cluster) touched(d *Daemon) versions.Version {
-	if runs := c.runs(d); d.Pod == "" || d.Launched.IsZero() || d.Launched.Compare(runs) < 0 {
+// unreported is how long after its start a process is taken for what its Deployment launches although it has not reported itself. One that hangs
+// for longer counts as what ran before.
+const unreported = time.Minute
+
+// touched returns the version of a daemon for the decision: what its Deployment launches if that is newer and has just started. Without that an
+// image that was set by hand would be taken back before its process reports itself.
+func (f *Facts) touched(c *Cluster, d *Daemon) versions.Version {
+	runs := c.runs(d)
+	if d.Pod == "" || d.Launched.IsZero() || d.Launched.Compare(runs) < 0 || f.Cluster.At().After(d.StartedAt.Add(unreported)) {
 		return runs
 	}
 	return d.Launched

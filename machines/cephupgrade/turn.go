@@ -149,7 +149,7 @@ func (f *Facts) differs(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Im
 // unstartable reports whether the daemon does not start on the image that it has. A gateway that is not ready for a moment has started.
 func (c *Cluster) unstartable(d *Daemon) bool {
 	if d.Name.Type == ceph.TypeRGW {
-		return !d.Ready && d.Trouble != "" && d.Pod == ""
+		return !d.Ready && d.Trouble != ""
 	}
 	return !c.started(d)
 }

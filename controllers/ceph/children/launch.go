@@ -98,6 +98,9 @@ func (t *scope) kept() (record.Daemon, bool) {
 		return record.Daemon{}, false
 	}
 	returns := slices.ContainsFunc(t.snapshot.Record.Of(ceph.TypeMon), func(name ceph.Daemon) bool {
+		if t.snapshot.Record.Daemons[name.String()].Reference == "" {
+			return false // it was never launched
+		}
 		reports := slices.IndexFunc(c.Metadata, func(one ceph.Metadata) bool { return one.Daemon == name })
 		return reports < 0 || !c.Metadata[reports].Version.Same(t.snapshot.Runs(name).Version)
 	})
@@ -247,7 +250,8 @@ func (t *scope) oldest(like func(daemons.Daemon) bool) (oldest record.Daemon, fo
 }
 
 // firstOf returns what the first daemon of its type runs beside others: what a policy leaves to the type, which may be older than the daemons
-// that the policy has changed, and would be held if it were not. It waits until that is known. It is never newer than the others.
+// that the policy has changed, and would be held if it were not. It waits until that is known. It is never newer than the others, and never further
+// behind them than an upgrade may be.
 func (t *scope) firstOf(of ceph.Type, spec *decision.Situation, oldest record.Daemon) (record.Daemon, bool) {
 	if !spec.PolicyApplies() {
 		return oldest, true
@@ -256,8 +260,10 @@ func (t *scope) firstOf(of ceph.Type, spec *decision.Situation, oldest record.Da
 	if decided.Outcome == decision.Undecided {
 		return record.Daemon{}, false
 	}
-	image, known := t.recorded(decided.Targets[of].Name)
-	if known && image.Version.Compare(oldest.Version) < 0 {
+	target := decided.Targets[of]
+	image, known := t.recorded(target.Name)
+	near := oldest.Version.Major-image.Version.Major <= decision.MaxGap && spec.Table.Permit(image.Version, target.AllowUnsupported) == nil
+	if known && near && image.Version.Compare(oldest.Version) < 0 {
 		return image, true
 	}
 	return oldest, true

@@ -29,9 +29,11 @@ func Evictions(s *observation.Snapshot, kind ceph.Type, away []string) render.Ev
 // counted returns the daemons of a type that were launched and are to run, whether they have a pod or not. Monitors and OSDs are members of the
 // cluster also if the spec declares them no more. OSDs that have never served do not count.
 func counted(s *observation.Snapshot, kind ceph.Type) []ceph.Daemon {
+	m, known := observation.Known(s.Cluster)
 	return slices.DeleteFunc(s.Record.Of(kind), func(d ceph.Daemon) bool {
 		_, declared := s.Find(d)
-		runs := declared || s.Deployments[d] != nil || kind == ceph.TypeMon || kind == ceph.TypeOSD
+		member := kind == ceph.TypeOSD || kind == ceph.TypeMon && (!known || len(m.Quorum.Monitors) == 0 || slices.Contains(m.Quorum.Monitors, d.ID)) // or it was removed
+		runs := declared || s.Deployments[d] != nil || member
 		return s.Record.Daemons[d.String()].Reference == "" || !runs || kind == ceph.TypeOSD && neverServed(s, d)
 	})
 }

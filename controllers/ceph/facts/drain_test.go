@@ -156,8 +156,10 @@ func TestEvictions(t *testing.T) {
 	for name, tc := range map[string]struct {
 		of   ceph.Type
 		away []string
+		mons []string // of Ceph, if it is known
 		want render.Evictions
 	}{
+		"a monitor that was removed from Ceph":        {of: ceph.TypeMon, mons: []string{"a"}, want: render.Evictions{Count: 1}},
 		"monitors that the spec declares no more":     {of: ceph.TypeMon, want: render.Evictions{Count: 2}},
 		"an OSD that never served":                    {of: ceph.TypeOSD, want: render.Evictions{Count: 2, Free: []string{"2"}}},
 		"OSDs whose host is away":                     {of: ceph.TypeOSD, away: []string{"0"}, want: render.Evictions{Count: 1, Free: []string{"0", "2"}, None: true}},
@@ -165,6 +167,10 @@ func TestEvictions(t *testing.T) {
 		"none": {of: ceph.TypeRGW},
 	} {
 		t.Run(name, func(t *testing.T) {
+			s.Cluster = transitions.Pending[cephupgrade.Cluster]()
+			if tc.mons != nil {
+				s.Cluster = transitions.Known(cephupgrade.Cluster{Quorum: ceph.Quorum{Monitors: tc.mons}}, time.Now())
+			}
 			if diff := cmp.Diff(tc.want, facts.Evictions(s, tc.of, tc.away), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("evictions (-want +got):\n%s", diff)
 			}

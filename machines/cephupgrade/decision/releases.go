@@ -7,9 +7,9 @@ import (
 	"github.com/detent-dev/detent/clients/ceph/versions"
 )
 
-// maxGap is the number of releases by which Ceph may be upgraded at once. The monitors of the newer release refuse more, and have
+// MaxGap is the number of releases by which Ceph may be upgraded at once. The monitors of the newer release refuse more, and have
 // changed their data by then.
-const maxGap = 2
+const MaxGap = 2
 
 // uniform: without a version of the cluster, the daemons of which the spec says nothing run one version. Otherwise the version or the policy
 // was removed in the middle of a change, which would never end.
@@ -130,7 +130,7 @@ func gap(s *Situation, d *Decision) bool {
 			from = earlier(from, m.Runs)
 		}
 	}
-	if d.To.Major-from.Major > maxGap {
+	if d.To.Major-from.Major > MaxGap {
 		return d.end(Refused, TooFar, "Ceph cannot be changed from %s to %s at once: the most is two releases. Upgrade to an image of a release in between first", s.Table.Describe(from), s.Table.Describe(d.To))
 	}
 	if skipped, ok := s.Table.Next(from.Major, d.To.Major); !ok && !s.allows(d) {
@@ -147,7 +147,7 @@ func released(s *Situation, d *Decision) bool {
 	if !s.Released.Known {
 		return d.end(Undecided, ReleasesUnknown, "the releases that the cluster requires have not been read")
 	}
-	oldest := d.To.Major - maxGap
+	oldest := d.To.Major - MaxGap
 	osd, known := s.Table.Named(s.Released.OSD)
 	switch {
 	case !known:
