@@ -120,12 +120,12 @@ var acceptRequest = &action{
 	Records: func(f *Facts, _ Data) []machines.RecordEntry {
 		if f.pending() {
 			r := f.Record
-			if r.Phase == Accepted { // it was set again: it has not waited since the first time
-				r.AcceptedAt = f.Now
+			if r.Phase == Accepted && f.Attempt != nil && r.Attempt != f.Attempt.ID { // it was set again: it has not waited since the first time
+				r.AcceptedAt, r.Attempt = f.Now, f.Attempt.ID
 			}
 			return f.entry(r)
 		}
-		return f.entry(Record{ID: f.Attempt.ID, Operation: f.Request.Operation, Digest: f.Request.Digest, Phase: Accepted, AcceptedAt: f.Now})
+		return f.entry(Record{ID: f.Attempt.ID, Operation: f.Request.Operation, Digest: f.Request.Digest, Phase: Accepted, AcceptedAt: f.Now, Attempt: f.Attempt.ID})
 	},
 }
 

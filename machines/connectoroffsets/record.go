@@ -62,8 +62,9 @@ type Record struct {
 	Operation Operation `json:"operation"`
 	Digest    string    `json:"digest,omitempty"`
 	Phase     Phase     `json:"phase"`
-	// AcceptedAt is when it was recorded.
+	// AcceptedAt is when it was recorded, or set again before anything was sent, and Attempt is the attempt of the lifecycle that did that.
 	AcceptedAt time.Time `json:"acceptedAt,omitzero"`
+	Attempt    string    `json:"attempt,omitempty"`
 	// Sends counts the writes, SentAt is when the last one was sent.
 	Sends  int       `json:"sends,omitempty"`
 	SentAt time.Time `json:"sentAt,omitzero"`

@@ -34,7 +34,7 @@ func Failed(operation connectoroffsets.Operation, connector, answer string) *tra
 
 // Expired returns the problem of a request that waited for too long before anything was sent.
 func Expired(operation connectoroffsets.Operation, connector string, waited time.Duration, awaited string) *transitions.Problem {
-	return failed(operation, connector, "the request having waited for %s, which is as long as the annotation %s permits: %s. Nothing was sent. Remove what it waited for, and request it again.",
+	return failed(operation, connector, "the request having waited for %s, which is as long as the annotation %s permits: %s. Nothing was sent. Remove what it waited for, and request it again; if it is shown as repeated then, remove the request and set it once more.",
 		waited, labels.OffsetsExpireAfter, awaited)
 }
 
