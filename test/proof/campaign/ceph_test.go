@@ -77,7 +77,7 @@ func cephSubject(world *lands) (*campaign.Subject, error) {
 		Name: cephUpgrade, Definitions: crds.Definitions, AddToScheme: []func(*k8sruntime.Scheme) error{cephv1.AddToScheme},
 		Object:  func(namespace string) lifecycle.Object { return cephOf(namespace) },
 		Changes: changes, Graphs: map[string]machines.Graph{observation.LifecycleUpgrade: graphs[0]}, Cache: caches, Scale: 0.1, Plans: 500, Sample: 4,
-		Incidental: regexp.MustCompile(`^(Job|Pod) ` + cephName + `-pull-`), // their names have a digest of the node, which each run has for itself
+		Incidental: regexp.MustCompile(`^(Job|Pod) ` + cephName + `-(pull|detect)-`), // their names have a digest of the node, which each run has for itself
 		Kinds: []client.Object{
 			&cephv1.Cluster{}, &appsv1.Deployment{}, &batchv1.Job{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.Service{},
 		},

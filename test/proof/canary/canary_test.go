@@ -196,7 +196,6 @@ func objects(secrets cage) []client.Object {
 	} {
 		config[name] = value(secrets.put("spec.kafka.config[" + name + "]"))
 	}
-	config["an.object"] = value(map[string]any{"password": secrets.put("an object in spec.kafka.config")})
 	opaque := func(where, field string) *kafkav1beta2.Opaque {
 		return &kafkav1beta2.Opaque{RawExtension: k8sruntime.RawExtension{Raw: fmt.Appendf(nil, `{"type": "custom", %q: {"password": %q}}`, field, secrets.put(where))}}
 	}
@@ -209,6 +208,7 @@ func objects(secrets cage) []client.Object {
 	c.Spec.Kafka.MetricsConfig = opaque("spec.kafka.metricsConfig", "valueFrom")
 	guarded := &kafkav1beta2.Kafka{ObjectMeta: at("guarded")}
 	guarded.Spec.Kafka = *c.Spec.Kafka.DeepCopy()
+	guarded.Spec.Kafka.Config["an.object"] = value(map[string]any{"password": secrets.put("an object in spec.kafka.config")})
 	guarded.Spec.Kafka.Authorization = opaque("spec.kafka.authorization", "clientSecret")
 	dies := &kafkav1beta2.Kafka{ObjectMeta: at("dies")}
 	dies.Spec.Kafka = *c.Spec.Kafka.DeepCopy()
