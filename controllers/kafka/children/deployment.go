@@ -59,8 +59,8 @@ func (t *scope) deployment(ctx context.Context, want, have *appsv1.Deployment) e
 	}}, true)
 }
 
-// mergeDeployment compares what is rendered: the number of pods, when they count as available, that no one has paused it, and image, arguments, environment and resources of each
-// container. The rest are Kubernetes' defaults, or is set only at creation.
+// mergeDeployment compares what is rendered: the number of pods, when they count as available, that the Deployment is not paused, and image,
+// arguments, environment and resources of each container. The rest are Kubernetes' defaults, or is set only at creation.
 func mergeDeployment(have, want client.Object, change bool) bool {
 	h, okHave := have.(*appsv1.Deployment)
 	w, okWant := want.(*appsv1.Deployment)

@@ -1,14 +1,12 @@
 package children
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/detent-dev/detent/controllers/kafka/entryhash"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/labels"
@@ -67,21 +65,6 @@ func (t *scope) withoutEdits(pool string, have, restored []corev1beta2.PodEntry)
 		}
 	}
 	return out
-}
-
-// updatePodSet writes the set with the hashes of its entries. before is the set as it was observed. What a webhook has changed in the
-// entries of this write counts as written by the operator: otherwise it would look edited, and every pass would write it again.
-func (t *scope) updatePodSet(ctx context.Context, set, before *corev1beta2.StrimziPodSet) error {
-	entryhash.Seal(set, before)
-	sent := set.DeepCopy()
-	if err := t.write.Update(ctx, set); err != nil {
-		return err
-	}
-	entryhash.Seal(set, sent)
-	if set.Annotations[labels.ContentHashes] == sent.Annotations[labels.ContentHashes] {
-		return nil
-	}
-	return t.write.Update(ctx, set)
 }
 
 // edited returns the mounted keys whose content someone else has edited: it is neither what the operator wrote nor what is desired. While

@@ -113,7 +113,7 @@ func (t *scope) repairPodSet(ctx context.Context, pool string, set *corev1beta2.
 	if err := t.owned(set); err != nil {
 		return err
 	}
-	return t.updatePodSet(ctx, set, before)
+	return entryhash.Update(ctx, t.write, set, before)
 }
 
 // repeats reports whether the set of the pool has more than one entry of a pod.
@@ -231,7 +231,7 @@ func (t *scope) entries(ctx context.Context, pool, version string, incomplete []
 	if err := t.owned(set); err != nil {
 		return err
 	}
-	return t.updatePodSet(ctx, set, before)
+	return entryhash.Update(ctx, t.write, set, before)
 }
 
 // startable reports whether the node is new and its record exists, so that its entry is to be added. An entry whose pod could never be

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/detent-dev/detent/controllers/kafka/entryhash"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/render"
@@ -45,7 +46,7 @@ func (t Removal) Stop(ctx context.Context, id int32) error {
 	if mark, marked := restarting.Of(set); marked && mark.Pod == n.PodName {
 		restarting.Remove(set)
 	}
-	return t.updatePodSet(ctx, set, before)
+	return entryhash.Update(ctx, t.write, set, before)
 }
 
 // Return permits the node to run as a broker again. Repair restores its entry as it last ran.

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/detent-dev/detent/controllers/kafka/entryhash"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
 	"github.com/detent-dev/detent/controllers/kafka/restarting"
@@ -141,5 +142,5 @@ func (t *scope) switchEntry(ctx context.Context, n *observation.Node, set *corev
 			set.Spec.Pods[i] = entry.PodEntry
 		}
 	}
-	return t.updatePodSet(ctx, set, before)
+	return entryhash.Update(ctx, t.write, set, before)
 }

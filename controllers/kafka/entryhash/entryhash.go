@@ -5,10 +5,13 @@ package entryhash
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -77,6 +80,26 @@ func Seal(set, before *corev1beta2.StrimziPodSet) {
 		set.Annotations = map[string]string{}
 	}
 	set.Annotations[labels.ContentHashes] = text.String()
+}
+
+// Updater writes an object, and updates it to what the API server stored.
+type Updater interface {
+	Update(ctx context.Context, object client.Object) error
+}
+
+// Update writes the set with the hashes of its entries. before is the set as it was observed. What a webhook has changed in the entries of
+// this write counts as written by the operator: otherwise it would look edited, and every pass would write it again.
+func Update(ctx context.Context, write Updater, set, before *corev1beta2.StrimziPodSet) error {
+	Seal(set, before)
+	sent := set.DeepCopy()
+	if err := write.Update(ctx, set); err != nil {
+		return err
+	}
+	Seal(set, sent)
+	if set.Annotations[labels.ContentHashes] == sent.Annotations[labels.ContentHashes] {
+		return nil
+	}
+	return write.Update(ctx, set)
 }
 
 // hashes returns the hashes of the entries as they are. Of two entries of a pod the first counts.

@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/controllers/kafka/entryhash"
-	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/observation"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
@@ -62,7 +61,7 @@ func (r *Reconciler) podSet(ctx context.Context, m *resource, v *observation.Sna
 		if err := write.Own(set); err != nil {
 			return err
 		}
-		return update(ctx, set, v.Set, write)
+		return entryhash.Update(ctx, write, set, v.Set)
 	}
 	for _, pod := range v.Pods {
 		if !slices.Contains(names, pod.Name) && pod.DeletionTimestamp == nil {
@@ -70,21 +69,6 @@ func (r *Reconciler) podSet(ctx context.Context, m *resource, v *observation.Sna
 		}
 	}
 	return nil
-}
-
-// update writes the set with the hashes of its entries. before is the set as it was observed. What a webhook has changed in the entries of this
-// write counts as written by the operator: otherwise it would look edited, and every pass would write it again.
-func update(ctx context.Context, set, before *corev1beta2.StrimziPodSet, write lifecycle.Writer) error {
-	entryhash.Seal(set, before)
-	sent := set.DeepCopy()
-	if err := write.Update(ctx, set); err != nil {
-		return err
-	}
-	entryhash.Seal(set, sent)
-	if set.Annotations[labels.ContentHashes] == sent.Annotations[labels.ContentHashes] {
-		return nil
-	}
-	return write.Update(ctx, set)
 }
 
 // present returns the readable entries of a set by the names of their pods.
@@ -107,7 +91,7 @@ func (r *Reconciler) entry(ctx context.Context, v *observation.Snapshot, write l
 			continue
 		}
 		set.Spec.Pods[i] = entry
-		return update(ctx, set, v.Set, write)
+		return entryhash.Update(ctx, write, set, v.Set)
 	}
 	return nil
 }
