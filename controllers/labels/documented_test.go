@@ -23,9 +23,15 @@ var own = []string{
 	"strimzi.io/revision",
 }
 
-var literal = regexp.MustCompile(`"((?:detent\.dev|strimzi\.io)/[a-z0-9-]+)"`)
+var (
+	literal  = regexp.MustCompile(`"((?:detent\.dev|strimzi\.io)/[a-z0-9-]+)"`)
+	constant = regexp.MustCompile(`(?m)^\t([A-Z]\w*)\s*= "((?:detent\.dev|strimzi\.io)/[a-z0-9-]+)"`)
+	ownName  = regexp.MustCompile(`\b[A-Z]\w*\b`)
+	comment  = regexp.MustCompile(`(?m)//.*$`)
+)
 
-// An annotation that the code reads is on the page, or is one that users do not set. One on the page is read.
+// An annotation that the code reads is on the page, or is one that users do not set. One on the page is read, by its constant or by its name: that
+// a constant is declared is no use of it.
 func TestAnnotationsAreDocumented(t *testing.T) {
 	documented := map[string]bool{}
 	for _, a := range labels.Annotations() {
@@ -33,23 +39,38 @@ func TestAnnotationsAreDocumented(t *testing.T) {
 			t.Errorf("%s: %+v, want kinds, values and a text", a.Name, a)
 		}
 	}
+	named, used := map[string]string{}, strings.Builder{}
 	for _, folder := range []string{"../../controllers", "../../runtime"} {
 		if err := filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.HasSuffix(path, "labels/documented.go") {
 				return err
 			}
-			text, err := os.ReadFile(path)
-			for _, found := range literal.FindAllStringSubmatch(string(text), -1) {
-				name := found[1]
-				if _, known := documented[name]; known {
-					documented[name] = true
-				} else if !slices.Contains(own, name) {
-					t.Errorf("%s: %s is neither in documented.go nor one that Detent writes itself", path, name)
+			content, err := os.ReadFile(path)
+			text := comment.ReplaceAllString(string(content), "")
+			if strings.Contains(path, "controllers/labels/") {
+				for _, c := range constant.FindAllStringSubmatch(text, -1) {
+					named[c[1]] = c[2]
 				}
+				text = ownName.ReplaceAllString(constant.ReplaceAllString(text, ""), "labels.$0") // as other packages write it
 			}
+			used.WriteString(text)
 			return err
 		}); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for name, annotation := range named {
+		if _, known := documented[annotation]; !known && !slices.Contains(own, annotation) {
+			t.Errorf("%s: %s is neither in documented.go nor one that Detent writes itself", name, annotation)
+		} else if known && regexp.MustCompile(`\blabels\.`+name+`\b`).MatchString(used.String()) {
+			documented[annotation] = true
+		}
+	}
+	for _, found := range literal.FindAllStringSubmatch(used.String(), -1) {
+		if _, known := documented[found[1]]; known {
+			documented[found[1]] = true
+		} else if !slices.Contains(own, found[1]) {
+			t.Errorf("%s is neither in documented.go nor one that Detent writes itself", found[1])
 		}
 	}
 	for name, read := range documented {
