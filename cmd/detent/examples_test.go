@@ -10,7 +10,7 @@ import (
 // yamlBlock is a block of YAML in a page.
 var yamlBlock = regexp.MustCompile("(?s)```yaml\n(apiVersion: .*?\n)```\n")
 
-// Whoever applies an example, or the first resource of a page, gets a system that comes to rest.
+// A user who applies an example, or the first resource of a page, gets a system that comes to rest.
 //
 //test:norace
 func TestPlansOfExamples(t *testing.T) {

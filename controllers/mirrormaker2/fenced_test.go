@@ -57,9 +57,9 @@ func TestKindVerifiesWithALostWorker(t *testing.T) {
 	}
 }
 
-// TestKindAwaitsAProcessThatNobodyFences checks that a lost worker that was started with exactly-once support delays the change while another
+// TestKindAwaitsAProcessThatIsNotFenced checks that a lost worker that was started with exactly-once support delays the change while another
 // worker, which may lead, was started without it.
-func TestKindAwaitsAProcessThatNobodyFences(t *testing.T) {
+func TestKindAwaitsAProcessThatIsNotFenced(t *testing.T) {
 	r := newRig(t, body(altered))
 	r.until("that all is settled", r.settled)
 	r.steps(10)

@@ -12,7 +12,8 @@ import (
 )
 
 // Pick returns the one object that matches: by reference and namespace if they are given, otherwise the one with lifecycles in
-// its status. An object that names no namespace is in the namespace default, as for kubectl. It returns an error that lists the candidates if none or several match.
+// its status. An object that names no namespace is in the namespace default, as for kubectl. It returns an error that lists the candidates if
+// none or several match.
 func Pick(read []Manifest, meant *Reference, namespace string, definitions []*apiextensionsv1.CustomResourceDefinition) (*unstructured.Unstructured, error) {
 	var found []*unstructured.Unstructured
 	var there []string

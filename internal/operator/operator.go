@@ -49,7 +49,7 @@ type Options struct {
 	LeaderNamespace, LeaseName string
 	// ContextNamespace is the namespace of the kubeconfig's context. Optional.
 	ContextNamespace string
-	// assumedNamespace is true if LeaderNamespace is ContextNamespace because nobody chose one.
+	// assumedNamespace is true if LeaderNamespace is ContextNamespace because none was set.
 	assumedNamespace bool
 	// LeaseIdentity is the identity of this process in the lease. A process that finds its own identity there is the leader at
 	// once, so no other process may have it at the same time. Default: the name of the host and a random id.

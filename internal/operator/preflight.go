@@ -133,8 +133,8 @@ func written(kinds []Kind, definition *apiextensionsv1.CustomResourceDefinition)
 	return []string{"status"}
 }
 
-// otherOperator returns an error if another operator of one of the kinds is running, or another manager with another lease. A manager without permission to list the leases of all
-// namespaces checks the namespaces that it watches.
+// otherOperator returns an error if another operator of one of the kinds is running, or another manager with another lease. A manager without
+// permission to list the leases of all namespaces checks the namespaces that it watches.
 func otherOperator(ctx context.Context, c client.Client, o Options) error {
 	var leases coordinationv1.LeaseList
 	err := c.List(ctx, &leases)

@@ -17,8 +17,8 @@ from ceph_argparse import find_cmd_target, json_command, parse_json_funcsigs, va
 IDLE = 120  # seconds without a request after which the program ends: whoever has started it may be gone
 
 conf, name, keyring, patience = sys.argv[1:]
-# An election of monitors answers nobody, also not who has just turned to one of them: the next try comes after a second, and not after three
-# and then longer ones.
+# Monitors that elect a leader answer no client, also not one that has just connected: it tries again after a second, and not after three and then
+# after longer pauses.
 hunt = {'mon_client_hunt_interval': '1', 'mon_client_hunt_interval_backoff': '1'}
 cluster = rados.Rados(conffile=conf, name=name, conf=dict(hunt, keyring=keyring, client_mount_timeout=patience))
 described = {}  # the commands that daemons of a kind know

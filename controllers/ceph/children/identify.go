@@ -28,7 +28,6 @@ func (t *scope) identify(ctx context.Context) error {
 	}
 	t.unplaced = t.place(ctx, next)
 	t.detected(next)
-	t.served(next)
 	t.located(next)
 	t.dataDirs(next)
 	t.remake(next)

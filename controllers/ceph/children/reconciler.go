@@ -98,7 +98,7 @@ func (r *Reconciler) Repair(ctx context.Context, c *cephv1.Cluster, s *observati
 	t := &scope{Reconciler: r, cluster: c, snapshot: s, write: write}
 	next := t.next()
 	t.adopt(next)
-	t.served(next) // also during a pause, in which nothing is applied
+	t.served(next) // here and not in Apply, which a pause leaves out
 	if err := t.store(ctx, next); err != nil {
 		return err // also after the write: nothing else may be decided on the record from before
 	}

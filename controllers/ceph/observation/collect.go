@@ -133,12 +133,13 @@ func (s *Snapshot) objects(ctx context.Context, c *cephv1.Cluster, read client.R
 			s.Claims[slot] = &claims.Items[i]
 		}
 	}
+	placement := render.DetectPlacement(c)
 	for i := range jobs.Items {
 		if id := jobs.Items[i].Labels[render.LabelPull]; id != "" {
 			s.Pulls[id] = Pull{Job: &jobs.Items[i]}
 			continue
 		}
-		if jobs.Items[i].Labels[render.LabelPlacement] == render.DetectPlacement(c) {
+		if jobs.Items[i].Labels[render.LabelPlacement] == placement {
 			s.Detections[jobs.Items[i].Labels[render.LabelImage]] = Detection{Job: &jobs.Items[i]}
 		}
 	}

@@ -47,7 +47,7 @@ func Budget(c *cephv1.Cluster, of ceph.Type, permit Evictions) *policyv1.PodDisr
 }
 
 // unhealthy is when a daemon that is not ready is evicted. It may still serve, so that all others have to be ready. A budget of no minimum would
-// never permit that, and a gateway that is not ready serves nobody.
+// never permit that, and a gateway that is not ready serves no client.
 func unhealthy(of ceph.Type, least int) policyv1.UnhealthyPodEvictionPolicyType {
 	if least == 0 || of == ceph.TypeRGW {
 		return policyv1.AlwaysAllow
