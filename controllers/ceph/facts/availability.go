@@ -21,7 +21,7 @@ func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availabi
 		return out
 	}
 	for _, d := range Daemons(s) {
-		if d.Stopped && d.Name.Type == ceph.TypeMDS || ended(s, &d) && !apart(s, d.Name) {
+		if d.Stopped && d.Name.Type == ceph.TypeMDS || ended(s, &d) && !concerns(s, d.Name) {
 			continue
 		}
 		// A container that keeps failing is no restart that ends by itself: it must not block the repair of others that do not serve either.
@@ -57,11 +57,11 @@ func Missing(s *observation.Snapshot) bool {
 // with it.
 func ended(s *observation.Snapshot, d *cephupgrade.Daemon) bool {
 	pod := s.Pods[d.Name]
-	return (d.Name.Type == ceph.TypeRGW || unborn(s, d.Name)) && d.Trouble != "" && (pod == nil || observation.StartedAt(pod).IsZero())
+	return (d.Name.Type == ceph.TypeRGW || dataless(s, d.Name)) && d.Trouble != "" && (pod == nil || observation.StartedAt(pod).IsZero())
 }
 
-// unborn reports whether the daemon is an OSD without data: it has never served, by the record and by the OSD map.
-func unborn(s *observation.Snapshot, name ceph.Daemon) bool {
+// dataless reports whether the daemon is an OSD without data: it has never served, by the record and by the OSD map.
+func dataless(s *observation.Snapshot, name ceph.Daemon) bool {
 	m, known := observation.Known(s.Cluster)
 	if name.Type != ceph.TypeOSD || !known || !neverServed(s, name) {
 		return false
@@ -70,8 +70,8 @@ func unborn(s *observation.Snapshot, name ceph.Daemon) bool {
 	return mapped && o.New && !o.Up
 }
 
-// apart reports whether a daemon that does not start counts for the one that is selected: for another gateway, or for itself.
-func apart(s *observation.Snapshot, name ceph.Daemon) bool {
+// concerns reports whether a daemon that does not start counts for the one that is selected: for another gateway, or for itself.
+func concerns(s *observation.Snapshot, name ceph.Daemon) bool {
 	return s.Selected == name || name.Type == ceph.TypeRGW && s.Selected.Type == ceph.TypeRGW
 }
 

@@ -28,11 +28,11 @@ func podless(job *batchv1.Job, pod *corev1.Pod, now time.Time) bool {
 func placed(pod *corev1.Pod) bool { return !slices.ContainsFunc(pod.Status.Conditions, unschedulable) }
 
 // interrupted reports whether the pod that detects was ended from outside. Its Job is deleted after a while, and made again.
-func interrupted(d *Detection) bool { return killed(d.Pod) || turnedAway(d.Pod) != "" }
+func interrupted(d *Detection) bool { return killed(d.Pod) || rejected(d.Pod) != "" }
 
-// turnedAway is the reason for which the kubelet ended a pod or never started its container, such as Evicted, OutOfcpu or NodeAffinity; empty if it
+// rejected is the reason for which the kubelet ended a pod or never started its container, such as Evicted, OutOfcpu or NodeAffinity; empty if it
 // did not.
-func turnedAway(pod *corev1.Pod) string {
+func rejected(pod *corev1.Pod) string {
 	if pod == nil || pod.Status.Reason != podEvicted && (pod.Status.Phase != corev1.PodFailed || len(pod.Status.ContainerStatuses) > 0) {
 		return ""
 	}
@@ -48,8 +48,8 @@ func interruption(d *Detection) string {
 	if killed(d.Pod) && d.Pod.Status.ContainerStatuses[0].State.Terminated.Reason == "OOMKilled" {
 		return "the pod that detects it needs more memory than its limit or its node has (OOMKilled): raise the default limit of the LimitRange of the namespace, if it has one" + again
 	}
-	if why := turnedAway(d.Pod); why != "" {
-		return "its node turned the pod away that detects it (" + why + ")" + again
+	if why := rejected(d.Pod); why != "" {
+		return "its node rejected or evicted the pod that detects it (" + why + ")" + again
 	}
 	return "the pod that detects it was ended" + again
 }

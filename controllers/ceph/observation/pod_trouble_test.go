@@ -25,8 +25,8 @@ func TestDelayOfADetectionThatWasEnded(t *testing.T) {
 		"for its memory": {ended(137, "OOMKilled"), "the pod that detects it needs more memory than its limit or its node has (OOMKilled): " +
 			"raise the default limit of the LimitRange of the namespace, if it has one" + again},
 		"by a signal":      {ended(137, "Error"), "the pod that detects it was ended" + again},
-		"it was evicted":   {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}, "its node turned the pod away that detects it (Evicted)" + again},
-		"it never started": {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfcpu"}, "its node turned the pod away that detects it (OutOfcpu)" + again},
+		"it was evicted":   {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}, "its node rejected or evicted the pod that detects it (Evicted)" + again},
+		"it never started": {corev1.PodStatus{Phase: corev1.PodFailed, Reason: "OutOfcpu"}, "its node rejected or evicted the pod that detects it (OutOfcpu)" + again},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := &batchv1.Job{Status: batchv1.JobStatus{Failed: 1, Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}}}
