@@ -61,6 +61,10 @@ var _ = Describe("a configuration that Kafka takes without a restart", func() {
 
 	It("is refused with Kafka's words, and taken when it is corrected", func(ctx SpecContext) {
 		sc, key := restingCluster(ctx, "refused", 1)
+		world, ok := sc.world.(*estate)
+		Expect(ok).To(BeTrue())
+		// A pause below the second in which the state was entered may pass before the status shows what Kafka said.
+		world.at(key, func(s *site) { s.patient = true })
 		configure(sc, key.Name, "message.max.bytes", "many")
 		Eventually(func() lifecycleEntry {
 			e := entryOf(sc.object(key.Name), observation.LifecycleConfiguration)
