@@ -131,7 +131,7 @@ E2E_FILTER := images$(if $(strip $(ONLY)), && ($(subst $(SPACE), || ,$(E2E_OF)))
 # The cluster is started if none runs, and runs on afterwards: make cluster-down ends it. With CI set one that was started
 # here is removed again, and nothing of it may be left.
 E2E      := bin/cluster run $(if $(CI),,--keep)
-E2E_TEST := go test -count=1 -tags e2e -timeout 30m ./test/e2e -v -ginkgo.v -ginkgo.no-color
+E2E_TEST := go test -count=1 -tags e2e -timeout 30m ./test/e2e -v -ginkgo.v -ginkgo.no-color -ginkgo.fail-on-empty
 
 .PHONY: e2e-smoke
 e2e-smoke: cluster ## run hello and the manager from their images on a real cluster, with a real broker that is upgraded and a small Ceph
@@ -146,7 +146,7 @@ E2E_NEEDS   = tools,operator,hello,$(if $(filter ceph,$(SUITE)),$(E2E_CEPH),$(E2
 .PHONY: e2e
 e2e: cluster ## run every scenario on real brokers and real Ceph, write docs/e2e.md; SUITE=kafka, connect or ceph for a part, FOCUS=words for some
 	@$(E2E) --images=$(E2E_NEEDS) -- env E2E_PAGE=docs/e2e.md \
-		go test -count=1 -tags e2e -timeout 4h ./test/e2e -v -ginkgo.v -ginkgo.no-color -ginkgo.timeout=4h \
+		go test -count=1 -tags e2e -timeout 4h ./test/e2e -v -ginkgo.v -ginkgo.no-color -ginkgo.fail-on-empty -ginkgo.timeout=4h \
 		-ginkgo.label-filter='($(or $(strip $(SUITE)),kafka || connect || ceph || smoke)) && !images' $(if $(FOCUS),-ginkgo.focus='$(FOCUS)')
 
 .PHONY: e2e-images
