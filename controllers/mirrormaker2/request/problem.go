@@ -38,18 +38,6 @@ func Expired(operation connectoroffsets.Operation, connector string, waited time
 		waited, labels.OffsetsExpireAfter, awaited)
 }
 
-// ExpireAfter returns how long a request may wait before anything is sent; zero without limit. With an invalid value no request lapses.
-func ExpireAfter(annotations map[string]string) (time.Duration, *transitions.Problem) {
-	text, set := annotations[labels.OffsetsExpireAfter]
-	if !set {
-		return 0, nil
-	}
-	if limit, readable := labels.ParseDuration(text); readable && limit > 0 {
-		return limit, nil
-	}
-	return 0, transitions.Problemf(labels.InvalidAnnotation, "the annotation %s is %s: want %s. No request lapses until it is corrected.", labels.OffsetsExpireAfter, quote(text), labels.Durations)
-}
-
 // Unanswered returns the problem of an operation on a connector of which Connect cannot be asked.
 func Unanswered(operation connectoroffsets.Operation, connector string, err error) *transitions.Problem {
 	return failed(operation, connector, "Connect not being readable: %s. It is asked again until it answers. Check that the workers run, and that nothing else answers at their Service.", machines.Cut(err.Error(), mostAnswer))

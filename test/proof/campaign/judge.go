@@ -7,7 +7,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -261,13 +260,4 @@ func orNever(text string) string {
 		return "never made nor gone"
 	}
 	return text
-}
-
-// shorten joins a list of failures, at most six.
-func shorten(why []string) string {
-	const most = 6
-	if len(why) > most {
-		why = append(slices.Clone(why[:most]), fmt.Sprintf("and %d more", len(why)-most))
-	}
-	return strings.Join(why, "\n    ")
 }

@@ -162,3 +162,12 @@ func (a *Environment) Shares() string {
 	shares, err := a.shares()
 	return fmt.Sprint(shares, err)
 }
+
+// shorten joins a list of failures, at most six.
+func shorten(why []string) string {
+	const most = 6
+	if len(why) > most {
+		why = append(slices.Clone(why[:most]), fmt.Sprintf("and %d more", len(why)-most))
+	}
+	return strings.Join(why, "\n    ")
+}
