@@ -22,6 +22,8 @@ type disk struct {
 	clusterID string
 	// votes is true if it holds the metadata log of a controller. log is true once the log was started.
 	votes, log bool
+	// formatted is the level of metadata.version with which it was formatted.
+	formatted int16
 }
 
 func (d *disk) compare(other *disk) int {

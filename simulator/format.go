@@ -96,8 +96,9 @@ func (f *formatting) format(fresh []string) kubelet.End {
 	}
 	begins := f.node.controller && slices.Contains(fresh, f.node.metadataDir) &&
 		!slices.ContainsFunc(c.disks, func(d disk) bool { return d.votes && d.node != f.node.id && d.clusterID != "" })
+	levels := formatLevels(c.Kafka.Binaries[release], f.metadata)
 	if begins {
-		f.begin(formatLevels(c.Kafka.Binaries[release], f.metadata))
+		f.begin(levels)
 	}
 	for _, dir := range fresh {
 		d := f.at(dir)
@@ -105,7 +106,7 @@ func (f *formatting) format(fresh []string) kubelet.End {
 		if d.clusterID == "" {
 			d.clusterID = "unnamed"
 		}
-		d.votes = f.node.controller && dir == f.node.metadataDir
+		d.votes, d.formatted = f.node.controller && dir == f.node.metadataDir, levels[0].Level
 	}
 	return kubelet.End{}
 }

@@ -182,6 +182,9 @@ func (c *Cluster) leaderReplays() []FeatureLevel {
 // support the finalized levels, which it needs to register.
 func (c *Cluster) cannotStart(n *Node) string {
 	binary := c.binary(n.Binary)
+	if r, known := binary.supported(client.MetadataVersion); known && r.Min < firstWithoutZooKeeper && n.Formatted > r.Max {
+		return fmt.Sprintf("No MetadataVersion with feature level %d", n.Formatted)
+	}
 	for _, f := range c.Finalized {
 		if !binary.canReplay(f) {
 			return lastWords(n, binary, f)
@@ -197,6 +200,10 @@ func (c *Cluster) cannotStart(n *Node) string {
 	}
 	return ""
 }
+
+// firstWithoutZooKeeper is the lowest metadata level that releases from 4.0 on support. Those before it need to know the level with which their
+// storage was formatted; see clients/kafka/kafkatest.
+const firstWithoutZooKeeper = 7
 
 func lastWords(n *Node, binary Binary, f FeatureLevel) string {
 	r, _ := binary.supported(f.Name)

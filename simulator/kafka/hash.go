@@ -54,7 +54,7 @@ func (c *Cluster) Hash() uint64 {
 }
 
 func (c *Cluster) appendNode(w *canonical, n *Node) {
-	w.num(int64(n.ID), int64(n.Binary), int64(n.Process), n.SnapshotInterval)
+	w.num(int64(n.ID), int64(n.Binary), int64(n.Process), n.SnapshotInterval, int64(n.Formatted))
 	w.num(int64(len(n.Static)))
 	for _, v := range n.Static {
 		w.text(v.Name)

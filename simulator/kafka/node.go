@@ -57,6 +57,8 @@ type Node struct {
 	SnapshotAt int64
 	// SnapshotInterval of its process, in milliseconds; negative for never.
 	SnapshotInterval int64
+	// Formatted is the level of metadata.version with which its storage was formatted, which each start reads; 0 if it is not known.
+	Formatted int16
 	// Static are the values that its process was started with. Shared, never modified in place.
 	Static []ConfigValue
 	// Unreachable makes it unreachable for clients, but not for the other nodes.
@@ -81,6 +83,8 @@ type Start struct {
 	ControllerPort int32
 	// SnapshotInterval in milliseconds; 0 is the cluster's setting, negative is never.
 	SnapshotInterval int64
+	// Formatted is the level of metadata.version with which its storage was formatted; 0 if it is not known.
+	Formatted int16
 	// Static are values of configurations, by StaticValues. Optional.
 	Static []ConfigValue
 }
@@ -109,7 +113,7 @@ func (c *Cluster) StartNode(id int32, start Start, now int64) error {
 	}
 	n.Binary, n.Broker, n.Controller = binary, start.Broker, start.Controller
 	n.Host, n.Port, n.ControllerPort = start.Host, start.Port, start.ControllerPort
-	n.SnapshotInterval, n.Static = start.SnapshotInterval, start.Static
+	n.SnapshotInterval, n.Formatted, n.Static = start.SnapshotInterval, start.Formatted, start.Static
 	n.Process, n.UpAt, n.Epoch, n.LastWords = Starting, c.Now+c.Settings.Start, 0, ""
 	c.Tick(now)
 	return nil

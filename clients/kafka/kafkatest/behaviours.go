@@ -69,7 +69,7 @@ func snapshotting() Setup {
 // Behaviours returns all rows of the table.
 func Behaviours() []Behaviour {
 	var all []Behaviour
-	for _, rows := range [][]Behaviour{rolling(), raising(), lowering(), lingering(), staleRegistrations(), unregistering(), moving(), cordoning(), altering(), describing(), members(), isolation(), lagging(), versions()} {
+	for _, rows := range [][]Behaviour{rolling(), formatting(), raising(), lowering(), lingering(), staleRegistrations(), unregistering(), moving(), cordoning(), altering(), describing(), members(), isolation(), lagging(), versions()} {
 		all = append(all, rows...)
 	}
 	return all
@@ -103,6 +103,30 @@ func rolling() []Behaviour {
 		{Name: "3.9 formats metadata.version alone", Setup: three("3.9.2"), When: Read(kafka.Question{About: kafka.AboutFeatures}), Then: []Step{Finalized("3.9.2", 0), Supports("3.9.2")}},
 		{Name: "4.1 formats more features", Setup: three("4.1.2"), When: Read(kafka.Question{About: kafka.AboutFeatures}), Then: []Step{Finalized("4.1.2", 0), Supports("4.1.2")}},
 		{Name: "4.3 formats still more", Setup: three("4.3.1"), When: Read(kafka.Question{About: kafka.AboutFeatures}), Then: []Step{Finalized("4.3.1", 0), Supports("4.3.1")}},
+	}
+}
+
+// formatting are the rows about the level with which storage is formatted. Kafka keeps it in bootstrap.checkpoint and never writes it again.
+// Releases before 4.0 need to know it at every start.
+func formatting() []Behaviour {
+	rolled := func(more ...Step) []Step { return append([]Step{Roll("4.1.2", 1, 2, 3), Stop(3)}, more...) }
+	return []Behaviour{
+		{
+			Name: "storage that a newer release has formatted kills an older one, also below the finalized level", Setup: three("3.9.2"),
+			Given: rolled(Format("4.1.2", 3, 0), Start("4.1.2", 3), Level(21), Stop(3)),
+			When:  Start("3.9.2", 3), Want: dies("No MetadataVersion with feature level 27"),
+			Then: []Step{Start("4.1.2", 3)},
+		},
+		{
+			Name: "4.0 starts with it", Setup: three("4.0.2"),
+			Given: rolled(Format("4.1.2", 3, 0), Start("4.1.2", 3), Level(25), Stop(3)),
+			When:  Start("4.0.2", 3), Want: accepted(), Then: []Step{Level(25)},
+		},
+		{
+			Name: "unless it was formatted with the level of the cluster", Setup: three("3.9.2"),
+			Given: rolled(Format("4.1.2", 3, 21), Start("4.1.2", 3), Stop(3)),
+			When:  Start("3.9.2", 3), Want: accepted(), Then: []Step{Level(21)},
+		},
 	}
 }
 

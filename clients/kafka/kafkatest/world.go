@@ -36,6 +36,9 @@ type World interface {
 	// Start starts the node's process on the release, in the node's roles. It returns once the node takes part in
 	// the cluster and is in sync, or fails with *Died.
 	Start(ctx context.Context, node int32, release string) error
+	// Format replaces the storage of a node without a process by an empty one that the release formats with a level of metadata.version;
+	// 0 is the default of the release.
+	Format(ctx context.Context, node int32, release string, metadata int16) error
 	// Stop ends the process with SIGTERM and Kill with SIGKILL; both return once it has exited.
 	Stop(ctx context.Context, node int32) error
 	Kill(ctx context.Context, node int32) error

@@ -40,6 +40,8 @@ type world struct {
 	setup kafkatest.Setup
 	// with runs something on the cluster.
 	with func(func(c *kafka.Cluster))
+	// formatted are the levels with which storage was formatted anew.
+	formatted map[int32]int16
 	// in memory there is no server.
 	server *wire.Server
 	client client.Client
@@ -110,7 +112,7 @@ func (w *world) boot() {
 func (w *world) start(id int32, release string) kafka.Start {
 	return kafka.Start{
 		Version: release, Broker: true, Controller: slices.Contains(w.setup.Nodes, id),
-		SnapshotInterval: w.setup.SnapshotInterval.Milliseconds(), Static: kafka.StaticValues(w.setup.Properties),
+		SnapshotInterval: w.setup.SnapshotInterval.Milliseconds(), Formatted: w.formatted[id], Static: kafka.StaticValues(w.setup.Properties),
 		Host: fmt.Sprintf("node-%d.kafka.test", id), Port: 9091, ControllerPort: 9090,
 	}
 }
@@ -161,6 +163,20 @@ func (w *world) Start(ctx context.Context, id int32, release string) (err error)
 		})
 		return synced, err
 	})
+}
+
+func (w *world) Format(_ context.Context, id int32, release string, metadata int16) (err error) {
+	for _, r := range kafkatest.Releases() {
+		if metadata == 0 && r.Version == release {
+			metadata = r.Formatted[client.MetadataVersion]
+		}
+	}
+	w.with(func(c *kafka.Cluster) { err = c.WipeNode(id, c.Now) })
+	if w.formatted == nil {
+		w.formatted = map[int32]int16{}
+	}
+	w.formatted[id] = metadata
+	return err
 }
 
 func (w *world) Stop(_ context.Context, id int32) error {

@@ -78,7 +78,7 @@ func Boot(ctx context.Context, jars, dir string, setup kafkatest.Setup) (*Cluste
 		if err := errors.Join(c.writeConfig(c.nodes[id]), c.nodes[id].writeLogging()); err != nil {
 			return c, err
 		}
-		if err := c.nodes[id].format(ctx, c.classpath(setup.Release)); err != nil {
+		if err := c.nodes[id].format(ctx, c.classpath(setup.Release), 0); err != nil {
 			return c, err
 		}
 	}
@@ -200,7 +200,7 @@ func (c *Cluster) writeConfig(n *node) error {
 		"advertised.listeners=" + advertised,
 		"controller.listener.names=CONTROLLER",
 		"listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
-		"log.dirs=" + n.dir + "/data",
+		"log.dirs=" + n.data(),
 		fmt.Sprintf("broker.session.timeout.ms=%d", sessionTimeout.Milliseconds()),
 		fmt.Sprintf("metadata.log.max.snapshot.interval.ms=%d", c.setup.SnapshotInterval.Milliseconds()),
 		"num.network.threads=1", "num.io.threads=2", "log.cleaner.dedupe.buffer.size=4194304",
@@ -226,6 +226,18 @@ func (c *Cluster) Start(ctx context.Context, id int32, release string) error {
 		return err
 	}
 	return c.awaitInSync(ctx, id)
+}
+
+// Format implements kafkatest.World.
+func (c *Cluster) Format(ctx context.Context, id int32, release string, metadata int16) error {
+	n := c.nodes[id]
+	if n.alive() {
+		return fmt.Errorf("formatting the storage of node %d: it has a process", id)
+	}
+	if err := os.RemoveAll(n.data()); err != nil {
+		return fmt.Errorf("formatting the storage of node %d: %w", id, err)
+	}
+	return n.format(ctx, c.classpath(release), metadata)
 }
 
 // Stop implements kafkatest.World.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/detent-dev/detent/clients/kafka/versions"
 )
 
 // stopTimeout is how long a process may take to shut down before it is killed.
@@ -32,6 +34,7 @@ func (n *node) addr() string           { return "127.0.0.1:" + strconv.Itoa(n.br
 func (n *node) controllerAddr() string { return "127.0.0.1:" + strconv.Itoa(n.controllerPort) }
 func (n *node) config() string         { return n.file("server.properties") }
 func (n *node) log() string            { return n.file("server.log") }
+func (n *node) data() string           { return n.file("data") }
 
 func (n *node) file(name string) string { return filepath.Join(n.dir, name) }
 
@@ -67,8 +70,12 @@ func (n *node) java(classpath string, args ...string) []string {
 	}, args...)
 }
 
-func (n *node) format(ctx context.Context, classpath string) error {
+// format formats the storage with a level of metadata.version; 0 is the default of the release.
+func (n *node) format(ctx context.Context, classpath string, metadata int16) error {
 	args := n.java(classpath, "kafka.tools.StorageTool", "format", "-t", clusterID, "-c", n.config())
+	if name, known := versions.MetadataName(metadata); known {
+		args = append(args, "--release-version", name)
+	}
 	if out, err := exec.CommandContext(ctx, "java", args...).CombinedOutput(); err != nil {
 		return fmt.Errorf("formatting the storage of node %d: %w: %s", n.id, err, out)
 	}
