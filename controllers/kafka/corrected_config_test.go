@@ -224,7 +224,7 @@ func TestKindRestoresNoFileThatLacksAValue(t *testing.T) {
 	if err := r.get(&corev1.ConfigMap{}, podBroker); !apierrors.IsNotFound(err) {
 		t.Errorf("the ConfigMap: %v, want none", err)
 	}
-	want := "restoring the configuration of " + podBroker + ": it would lack a value that is declared"
+	want := "restoring the configuration of " + podBroker + " would write what is refused: no pod and no value is changed, because Kafka cannot read"
 	if conditions := r.cluster().Status.Conditions; !slices.ContainsFunc(conditions, func(c metav1.Condition) bool { return strings.Contains(c.Message, want) }) {
 		t.Errorf("conditions %+v, want %q", conditions, want)
 	}

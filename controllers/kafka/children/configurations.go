@@ -9,6 +9,7 @@ import (
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/render"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // config keeps the content of a node's ConfigMap that its entry and its pod mount. A node without entry and pod gets the desired
@@ -76,7 +77,7 @@ func (t *scope) corrected(n *observation.Node, have, want map[string]string, mou
 
 // repairConfig restores the content of the node's ConfigMap that its entry and its pod mount, if it was lost or edited. Content that is
 // stored nowhere else is replaced by the desired content: a node with a newer configuration is better than no node, and than one whose
-// next pod starts with what nobody declared.
+// next pod starts with what nobody declared. The other content stays as it is.
 func (t *scope) repairConfig(ctx context.Context, n *observation.Node) error {
 	var room [mountedKeys]string
 	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
@@ -88,41 +89,63 @@ func (t *scope) repairConfig(ctx context.Context, n *observation.Node) error {
 	if err != nil {
 		return nil //nolint:nilerr // the pool was deleted: there is no spec to render
 	}
-	var wrong []string
-	if have != nil {
-		wrong = t.edited(have, want.Data, mounted)
+	wrong, problem := t.lost(have, want.Data, mounted)
+	if problem != nil {
+		t.apart = append(t.apart, refusal{fmt.Errorf("restoring the configuration of %s would write what is refused: %s", n.PodName, problem.Message)})
 	}
-	edited := len(wrong)
-	for _, key := range mounted {
-		kept := have != nil && key == observation.EveryKey
-		if have != nil && !kept {
-			_, kept = have.Data[key]
-		}
-		if !kept {
-			wrong = append(wrong, key)
-		}
+	if have != nil {
+		wrong = append(wrong, t.edited(have, want.Data, mounted)...)
 	}
 	if len(wrong) == 0 {
 		return nil
 	}
-	if problem := observation.Derived(t.kafka, t.snapshot, "config problem", render.ConfigProblem); problem != nil && len(wrong) > edited {
-		t.apart = append(t.apart, fmt.Errorf("restoring the configuration of %s: it would lack a value that is declared: %s", n.PodName, problem.Message))
-		return nil
-	}
-	want = want.DeepCopy()
+	restored := make(map[string]string, len(wrong))
 	for _, key := range wrong {
-		if _, same := want.Data[key]; !same && key != observation.EveryKey {
-			want.Data[key] = want.Data[render.StandIn(key, want.Data)]
+		if key != observation.EveryKey {
+			restored[key] = want.Data[render.StandIn(key, want.Data)]
 		}
 	}
 	if have == nil {
+		want = want.DeepCopy()
+		want.Data = over(want.Data, restored)
 		return t.createConfig(ctx, n, want)
 	}
 	before := have.Data
 	have = have.DeepCopy()
-	have.Data = over(have.Data, want.Data)
+	have.Data = over(have.Data, restored)
 	seal(have, before)
 	return t.write.Update(ctx, have)
+}
+
+// lost returns the mounted keys that the ConfigMap lacks, which may be nil, without those whose content may not be written now. The problem
+// is the reason for the latter.
+func (t *scope) lost(have *corev1.ConfigMap, want map[string]string, mounted []string) (keys []string, problem *transitions.Problem) {
+	for _, key := range mounted {
+		if have != nil {
+			if _, exists := have.Data[key]; exists || key == observation.EveryKey {
+				continue
+			}
+		}
+		if refused := t.unwritable(have, want, key); refused != nil {
+			problem = refused
+			continue
+		}
+		keys = append(keys, key)
+	}
+	return keys, problem
+}
+
+// unwritable describes why the lost content of a key may not be replaced by the desired content; nil if it may. Of what is declared only the
+// properties of the server can be refused. What the operator wrote before is not changed by its restoration.
+func (t *scope) unwritable(have *corev1.ConfigMap, want map[string]string, key string) *transitions.Problem {
+	if have != nil && !render.HoldsProperties(key) {
+		return nil
+	}
+	problem := observation.Unwritable(t.kafka, t.snapshot)
+	if problem != nil && have != nil && contentHashes(have)[key] == render.ContentHash(want[render.StandIn(key, want)]) {
+		return nil
+	}
+	return problem
 }
 
 // mountedKeys is the usual number of keys that an entry and a pod mount, and twice as many.

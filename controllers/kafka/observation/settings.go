@@ -144,14 +144,27 @@ func AcceptanceOf(k *kafkav1beta2.Kafka, v *Snapshot) Acceptance {
 	return Unopposed
 }
 
-// Startable reports whether a node may be started with the declared configurations as they are now: none of them cannot be read, and Kafka
-// takes them. While the spec cannot be applied, Kafka is not asked, and its silence shows nothing. A cluster that does not serve cannot
-// answer, and its nodes may need other values to do so.
-func Startable(k *kafkav1beta2.Kafka, v *Snapshot) bool {
-	if Derived(k, v, "config problem", render.ConfigProblem) != nil || v.SpecError != nil && CountReady(v).Serves() {
-		return false
+// Unwritable describes why no file may be written with the declared configurations as they are now: one of them cannot be read, so that
+// Kafka's default would apply in its place, or Kafka refuses one, or is being asked. It is nil if they may be written.
+func Unwritable(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
+	if problem := Derived(k, v, "config problem", render.ConfigProblem); problem != nil {
+		return problem
 	}
-	return AcceptanceOf(k, v) == Unopposed
+	switch AcceptanceOf(k, v) {
+	case Opposed:
+		return transitions.Problemf("ConfigurationRefused", "Kafka refuses a value of spec.kafka.config: correct it. The lifecycle %s shows Kafka's words", LifecycleConfiguration)
+	case Asking:
+		return transitions.Problemf("ConfigurationNotJudged", "Kafka is being asked whether it takes the values of spec.kafka.config. If this lasts, the lifecycle %s shows why", LifecycleConfiguration)
+	case Unopposed:
+	}
+	return nil
+}
+
+// Startable reports whether a node may be started with the declared configurations as they are now: they may be written. While the spec
+// cannot be applied, Kafka is not asked, and its silence shows nothing. A cluster that does not serve cannot answer, and its nodes may need
+// other values to do so.
+func Startable(k *kafkav1beta2.Kafka, v *Snapshot) bool {
+	return Unwritable(k, v) == nil && (v.SpecError == nil || !CountReady(v).Serves())
 }
 
 // isPending reports whether an answer is still awaited. A question that failed is answered.

@@ -66,6 +66,12 @@ func (c *Cluster) Altered(data map[string]string) *corev1.ConfigMap {
 // ContentHash returns the hash of a content of a node's ConfigMap.
 func ContentHash(content string) string { return short([]byte(content)) }
 
+// HoldsProperties reports whether a key of a node's ConfigMap has the properties of the server, of which the spec declares some.
+func HoldsProperties(key string) bool {
+	stem, _, _ := strings.Cut(fileServer, ".")
+	return strings.HasPrefix(key, stem+"-")
+}
+
 // StandIn returns the key whose content replaces lost content: the same file in its desired state. It returns the lost key if
 // there is no such file.
 func StandIn(lost string, wanted map[string]string) string {
