@@ -1,14 +1,17 @@
 package kafka
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	kafkaclient "github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	"github.com/detent-dev/detent/machines/dynamicconfig"
 )
 
@@ -103,4 +106,49 @@ func TestKindRestoresAFileAfterACorrection(t *testing.T) {
 	if got := r.mounts("compression.type")[podBroker]; got != "gzip" {
 		t.Errorf("the file has %q, want gzip", got)
 	}
+}
+
+// A set that is lost with its pods comes back with the files that they ran with, and a broker without its file only after the correction.
+func TestKindRestoresNoNodeWithWhatIsRefused(t *testing.T) {
+	specs := map[string]func(*rig, reconcile.Reconciler){"a list": (*rig).declaresAList, "a value that Kafka refuses": (*rig).declaresRefused}
+	for name, tc := range map[string]struct {
+		lost string // the ConfigMap that is lost as well
+		want map[string]string
+	}{
+		"the files are left": {want: map[string]string{podBroker: "gzip", otherBroker: "gzip", podLeaving: "gzip"}},
+		"a file is lost":     {lost: podBroker, want: map[string]string{otherBroker: "gzip", podLeaving: "gzip"}},
+	} {
+		for spec, declare := range specs {
+			t.Run(name+" beside "+spec, func(t *testing.T) {
+				r, reconciler := configurable(t)
+				declare(r, reconciler)
+				r.remove(&corev1beta2.StrimziPodSet{}, setBroker)
+				for _, pod := range []string{podBroker, otherBroker, podLeaving} {
+					r.remove(&corev1.Pod{}, pod)
+				}
+				if tc.lost != "" {
+					r.remove(&corev1.ConfigMap{}, tc.lost)
+				}
+				back := func() { _ = r.podSets(); r.kubelet(); r.started() }
+				r.steps(reconciler, 8, back)
+				if diff := cmp.Diff(tc.want, r.brokerValues("compression.type")); diff != "" {
+					t.Errorf("values in the files of the brokers (-want +got):\n%s", diff)
+				}
+				r.kafka.refuseToAlter = nil
+				r.configured(map[string]string{"compression.type": "lz4"})
+				r.steps(reconciler, 12, back)
+				if got := r.brokerValues("compression.type"); len(got) != 3 || tc.lost != "" && got[tc.lost] != "lz4" {
+					t.Errorf("values after the correction: %v, want 3 brokers, and lz4 of one whose file was lost", got)
+				}
+			})
+		}
+	}
+}
+
+// brokerValues are the values of a property in the files of the brokers that have a pod.
+func (r *rig) brokerValues(property string) map[string]string {
+	r.t.Helper()
+	out := r.mounts(property)
+	maps.DeleteFunc(out, func(pod, _ string) bool { return !strings.HasPrefix(pod, setBroker+"-") })
+	return out
 }

@@ -13,12 +13,12 @@ import (
 )
 
 // config keeps the content of a node's ConfigMap that its entry and its pod mount. A node without entry and pod gets the desired
-// content, and so does one whose process has died, as far as the keys that it mounts do not show the difference: nothing else would
+// content, unless it ran and what is declared may not be written: Repair restores it with what it ran with. So does one whose process has died, as far as the keys that it mounts do not show the difference: nothing else would
 // correct a value of which the process dies. The kubelet updates the mounted files, and the container restarts by itself.
 func (t *scope) config(ctx context.Context, n *observation.Node) error {
 	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
 	if !n.Entry.Exists && !n.Pod.Exists {
-		if !n.Wanted {
+		if !n.Wanted || n.Recorded && n.Record.Started() && observation.Unwritable(t.kafka, t.snapshot) != nil {
 			return nil
 		}
 		return t.addConfig(ctx, n)

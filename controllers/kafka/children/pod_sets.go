@@ -2,6 +2,7 @@ package children
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -40,13 +41,46 @@ func (t *scope) lostEntry(n *observation.Node) (entry corev1beta2.PodEntry, lost
 		entry, err = t.entryOf(n, pod)
 		return entry, true, err
 	case pod == nil && !n.Entry.Exists && t.snapshot.Restorable(n):
-		rendered, err := t.snapshot.Entry(n, n.Record.Version)
+		return t.entryOfRecord(n)
+	}
+	return entry, false, nil
+}
+
+// entryOfRecord returns the entry of a node of which only its record is left. While what is declared may not be written, the node comes back
+// only with the files that it last ran with: new ones would lack a value, or have one of which its process dies.
+func (t *scope) entryOfRecord(n *observation.Node) (entry corev1beta2.PodEntry, lost bool, err error) {
+	rendered, err := t.snapshot.Entry(n, n.Record.Version)
+	if err != nil {
+		return entry, false, err
+	}
+	if problem := observation.Unwritable(t.kafka, t.snapshot); problem != nil {
+		intact, err := t.hasFiles(n, rendered.PodEntry)
 		if err != nil {
 			return entry, false, err
 		}
-		return rendered.PodEntry, true, nil
+		if !intact {
+			t.apart = append(t.apart, refusal{fmt.Errorf("restoring %s, whose configuration was lost, would write what is refused: %s", n.PodName, problem.Message)})
+			return entry, false, nil
+		}
 	}
-	return entry, false, nil
+	return rendered.PodEntry, true, nil
+}
+
+// hasFiles reports whether the node's ConfigMap has every key that the entry mounts, as the operator wrote it.
+func (t *scope) hasFiles(n *observation.Node, entry corev1beta2.PodEntry) (bool, error) {
+	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
+	if have == nil {
+		return false, nil
+	}
+	pod, err := entry.Pod()
+	if err != nil {
+		return false, err
+	}
+	known := contentHashes(have)
+	return !slices.ContainsFunc(observation.ConfigKeys(&pod.Spec, pod.Name), func(key string) bool {
+		content, exists := have.Data[key]
+		return !exists || known[key] != "" && known[key] != render.ContentHash(content)
+	}), nil
 }
 
 // entryOf returns the entry from which a running pod was created: the rendered one if its revision matches, else the pod as it
