@@ -14,6 +14,7 @@ import (
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/cephtest"
 	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -28,13 +29,19 @@ func TestKindGoesOnWithoutARemovedOSD(t *testing.T) {
 		trouble string
 		// approved means that another OSD is made only after an approval.
 		approved bool
+		// claimless means that the claim of the dead OSD is gone.
+		claimless bool
 	}{
 		"its storage may still have data": {approved: true},
 		"its storage was found empty":     {trouble: "StorageLost: the data of osd.3 is gone"},
+		"its claim is gone":               {claimless: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := cluster("ceph:16")
 			c.Spec.Storage.VolumeClaims[0].Count = 3
+			if row.claimless {
+				c.Spec.Storage.VolumeClaims[0].Count, c.Spec.Storage.Nodes = 4, nil
+			}
 			r := newRig(t, c)
 			r.until("the launch", 5*time.Minute, r.settled("16"))
 			slot, uuid := r.record().Daemons[osd.String()].Slot, r.record().OSDs[r.record().Daemons[osd.String()].Slot]
@@ -43,6 +50,10 @@ func TestKindGoesOnWithoutARemovedOSD(t *testing.T) {
 				return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == "osd.2"
 			})
 			r.kill(osd, row.trouble)
+			if row.claimless {
+				claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: render.ClaimName(c.Name, slot)}}
+				r.must(r.client.Delete(t.Context(), claim))
+			}
 			r.until("the hold", 2*time.Minute, func() bool { return r.entry().State == cephupgrade.DeadOSD })
 
 			r.ceph.Do(func(c *simulated.Cluster) { r.run(c, "osd", "purge", osd.ID, "--yes-i-really-mean-it") })

@@ -1,9 +1,15 @@
 package children
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/connection"
@@ -15,6 +21,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
+	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
 // create creates what daemons need in Ceph: keys, OSDs and filesystems. What cannot be created keeps nothing else from it.
@@ -136,13 +143,42 @@ func (t *scope) claims(ctx context.Context) error {
 	return failed.join()
 }
 
+// claim creates the claim of an OSD, unless the OSD may have data: its claim is gone then. A claim that exists and lacks the labels by which it
+// is listed is named in both cases.
 func (t *scope) claim(ctx context.Context, d daemons.Daemon) error {
-	claim, err := render.Claim(t.cluster, d)
-	if err != nil || claim == nil {
+	want, err := render.Claim(t.cluster, d)
+	if err != nil || want == nil {
 		return err
 	}
-	if err := t.write.Create(ctx, claim); err != nil {
-		return fmt.Errorf("creating the claim %s: %w", claim.Name, err)
+	if !facts.ClaimGone(t.snapshot, d) {
+		if err = t.write.Create(ctx, want); err == nil {
+			return nil
+		}
+		if err = fmt.Errorf("creating the claim %s: %w", want.Name, err); !apierrors.IsAlreadyExists(err) {
+			return err
+		}
 	}
-	return nil
+	return cmp.Or(t.unlabelled(ctx, want), err)
+}
+
+// unlabelled is which labels a claim lacks, by which it would be found; nil if it has them, or does not exist.
+func (t *scope) unlabelled(ctx context.Context, want *corev1.PersistentVolumeClaim) error {
+	var have corev1.PersistentVolumeClaim
+	switch err := t.Live.Get(ctx, client.ObjectKeyFromObject(want), &have); {
+	case lifecycle.ObjectMissing(err):
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading the claim %s: %w", want.Name, err)
+	}
+	var lacks []string
+	for _, label := range []string{render.LabelCluster, render.LabelSlot} {
+		if have.Labels[label] != want.Labels[label] {
+			lacks = append(lacks, label+"="+want.Labels[label])
+		}
+	}
+	if len(lacks) == 0 {
+		return nil
+	}
+	return fmt.Errorf("using the claim %s: it exists, and lacks the labels %[2]s: if it is for this OSD, add them with kubectl label --overwrite -n %[3]s pvc %[1]s %[2]s; otherwise delete it",
+		want.Name, strings.Join(lacks, " "), want.Namespace)
 }

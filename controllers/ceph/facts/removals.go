@@ -47,10 +47,11 @@ func Removed(s *observation.Snapshot, osd ceph.Daemon) bool {
 	return Gone(s, osd) == transitions.Yes && !since.IsZero() && !s.Cluster.At().Before(since.Add(absence))
 }
 
-// Empty reports whether the storage of an OSD was found empty: its pod does not start for that reason.
+// Empty reports whether the storage of an OSD was found empty: its pod does not start for that reason, or its claim is gone.
 func Empty(s *observation.Snapshot, osd ceph.Daemon) bool {
 	pod := s.Pods[osd]
-	return pod != nil && foundNothing(pod) != nil
+	declared, _ := s.Find(osd)
+	return pod != nil && foundNothing(pod) != nil || ClaimGone(s, declared)
 }
 
 // ReuseApproval is the value of the annotation for one removal: the UUID of the OSD is that of no other one.

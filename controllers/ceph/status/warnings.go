@@ -43,7 +43,7 @@ const OptionIgnored = "OptionWithoutEffect"
 // DataDirElsewhere is the reason of the Warning about a spec.dataDirHostPath that is not where the monitors keep their data.
 const DataDirElsewhere = "DataDirElsewhere"
 
-// ClaimDeleted is the reason of the Warning about claims of OSDs that are being deleted, which the end of a pod would complete.
+// ClaimDeleted is the reason of the Warning about claims of OSDs that are gone, or that are being deleted, which the end of a pod would complete.
 const ClaimDeleted = "ClaimDeleted"
 
 // DeploymentEdited is the reason of the Warning about Deployments that an administrator paused or scaled.
@@ -64,7 +64,7 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 			d.Name, render.Storage(c, s.Record, d, d.Node), facts.ReuseCommand(c, s, d.Slot)))
 	}
 	out := warn(warn(nil, StorageLost, lost), OSDRemoved, unused)
-	out = warn(out, ClaimDeleted, claimsDeleted(s))
+	out = warn(out, ClaimDeleted, claimsDeleted(c, s))
 	out = warn(out, FilesystemRemoved, filesystemsRemoved(c, s))
 	out = warn(out, ImageSetByHand, byHand(c, s))
 	out = warn(out, DeploymentEdited, edited(s))
@@ -85,13 +85,18 @@ func filesystemsRemoved(c *cephv1.Cluster, s *observation.Snapshot) (texts []str
 	return texts
 }
 
-// claimsDeleted names the claims that are being deleted, with what keeps their data.
-func claimsDeleted(s *observation.Snapshot) (texts []string) {
+// claimsDeleted names the claims that are being deleted, with what keeps their data, and the OSDs whose claim is gone.
+func claimsDeleted(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
 	if s.Record == nil {
 		return nil
 	}
 	for _, name := range s.Record.Of(ceph.TypeOSD) {
 		if text := facts.Held(s, name); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	for _, d := range s.Declared {
+		if text := facts.WithoutClaim(c, s, d); text != "" {
 			texts = append(texts, text)
 		}
 	}
