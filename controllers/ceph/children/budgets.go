@@ -2,6 +2,7 @@ package children
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,18 +17,21 @@ import (
 
 // budgets applies the budgets of the types of daemons that the spec declares. If a host cannot be read, no daemon on it is excluded.
 func (t *scope) budgets(ctx context.Context) error {
-	var unread failures
 	for _, kind := range ceph.Types() {
 		if len(t.declaredOf(kind)) == 0 {
 			continue
 		}
-		away, err := t.away(ctx, kind)
-		unread.goesOn(err)
-		if err := t.budget(ctx, render.Budget(t.cluster, kind, facts.Evictions(t.snapshot, kind, away))); err != nil {
+		if err := t.budgetOf(ctx, kind); err != nil {
 			return err
 		}
 	}
-	return unread.join()
+	return nil
+}
+
+// budgetOf applies the budget of a type of daemons.
+func (t *scope) budgetOf(ctx context.Context, kind ceph.Type) error {
+	away, unread := t.away(ctx, kind)
+	return errors.Join(unread, t.budget(ctx, render.Budget(t.cluster, kind, facts.Evictions(t.snapshot, kind, away))))
 }
 
 // budget applies a budget. One with a maximum, as earlier releases made it, is replaced as a whole: Apply would keep the maximum beside the minimum.

@@ -28,7 +28,6 @@ func (t *scope) identify(ctx context.Context) error {
 	}
 	t.unplaced = t.place(ctx, next)
 	t.detected(next)
-	t.located(next)
 	t.dataDirs(next)
 	t.remake(next)
 	t.filesystems(next)
@@ -185,22 +184,17 @@ func (t *scope) served(next *record.Record) {
 	}
 }
 
-// located records the node on which an OSD on a volume claim first serves: that on which its present pod is, by what the OSD reports.
+// located records the node on which an OSD on a volume claim first serves: that of its ready pod. It is recorded with what served records, also
+// during a pause: the OSD would move in CRUSH with its pod otherwise.
 func (t *scope) located(next *record.Record) {
-	m, known := t.snapshot.Cluster.Get()
-	if !known {
-		return
-	}
 	for _, d := range t.declaredOf(ceph.TypeOSD) {
 		one, recorded := next.Daemons[d.Name.String()]
 		pod := t.snapshot.Pods[d.Name]
-		if !recorded || d.Claims == nil || one.CrushHost != "" || pod == nil || pod.Spec.NodeName == "" {
+		if !recorded || d.Claims == nil || one.CrushHost != "" || pod == nil || pod.DeletionTimestamp != nil || !observation.Ready(pod) {
 			continue
 		}
-		if facts.Serves(&m, d.Name) && slices.ContainsFunc(m.Metadata, func(r ceph.Metadata) bool { return r.Daemon == d.Name && r.Pod == pod.Name }) {
-			one.CrushHost = pod.Spec.NodeName
-			next.Daemons[d.Name.String()] = one
-		}
+		one.CrushHost = pod.Spec.NodeName
+		next.Daemons[d.Name.String()] = one
 	}
 }
 

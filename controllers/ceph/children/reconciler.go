@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/connection"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
@@ -99,10 +100,15 @@ func (r *Reconciler) Repair(ctx context.Context, c *cephv1.Cluster, s *observati
 	next := t.next()
 	t.adopt(next)
 	t.served(next) // here and not in Apply, which a pause leaves out
+	t.located(next)
 	if err := t.store(ctx, next); err != nil {
 		return err // also after the write: nothing else may be decided on the record from before
 	}
-	return lifecycle.Apart(t.repair(ctx))
+	var failed failures
+	if failed.goesOn(t.repair(ctx)) && s.Launched() && !s.Cluster.Asked() && len(t.declaredOf(ceph.TypeOSD)) > 0 {
+		failed.goesOn(t.budgetOf(ctx, ceph.TypeOSD)) // during a pause, in which OSDs may begin to serve
+	}
+	return lifecycle.Apart(failed.join())
 }
 
 // store writes the record if it differs, and ends the reconcile then. It has no owner: a cluster that was deleted and is created again

@@ -39,16 +39,18 @@ func counted(s *observation.Snapshot, kind ceph.Type) []ceph.Daemon {
 }
 
 // Away returns the only host that has monitors, or OSDs, that do not serve, with the ids of all on it; empty if all serve, if they are of several
-// hosts or of an unknown one, if Ceph does not say which serve, or if the monitors of the other hosts are no majority.
+// hosts or of an unknown one, if nothing says which serve, or if the monitors of the other hosts are no majority. During a pause Ceph is not
+// asked, and an OSD serves if its pod is ready.
 func Away(s *observation.Snapshot, kind ceph.Type) (host string, ids []string) {
 	m, known := observation.Known(s.Cluster)
-	if !known || s.Record == nil {
+	paused := kind == ceph.TypeOSD && !s.Cluster.Asked()
+	if !known && !paused || s.Record == nil {
 		return "", nil
 	}
 	all := counted(s, kind)
 	for _, name := range all {
 		pod := s.Pods[name]
-		if pod != nil && pod.DeletionTimestamp == nil && observation.Ready(pod) && Serves(&m, name) {
+		if pod != nil && pod.DeletionTimestamp == nil && observation.Ready(pod) && (paused || Serves(&m, name)) {
 			continue
 		}
 		at := hostOf(s, name)

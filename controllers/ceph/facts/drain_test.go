@@ -1,6 +1,7 @@
 package facts_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -33,6 +34,10 @@ func TestAway(t *testing.T) {
 		new   []string
 		// unsaid are OSDs of which the record does not say whether they served.
 		unsaid []string
+		// unready are OSDs whose pods are not ready during a pause, in which Ceph is not asked.
+		unready []string
+		// unread means that Ceph does not answer.
+		unread bool
 		want   away
 	}{
 		"all serve": {},
@@ -41,6 +46,8 @@ func TestAway(t *testing.T) {
 		"those that moved to other hosts are not away":     {nodes: map[string]string{"0": "node-3", "1": "node-4"}, down: []string{"2"}, want: away{"node-1", []string{"2"}}},
 		"one that moved counts for the host that it is on": {nodes: map[string]string{"0": "node-2"}, down: []string{"0"}, want: away{"node-2", []string{"0", "3"}}},
 		"of two hosts":                                        {down: []string{"0", "3"}},
+		"one that is not ready during a pause":                {unready: []string{"2"}, want: away{"node-1", []string{"0", "1", "2"}}},
+		"Ceph does not answer":                                {unready: []string{"2"}, unread: true},
 		"one that never served does not count":                {nodes: map[string]string{"3": ""}, down: []string{"2", "3"}, new: []string{"3"}, want: away{"node-1", []string{"0", "1", "2"}}},
 		"one that may have served counts":                     {down: []string{"3"}, unsaid: []string{"3"}, want: away{"node-2", []string{"3"}}},
 		"only one that never served does not serve":           {down: []string{"3"}, new: []string{"3"}},
@@ -83,7 +90,14 @@ func TestAway(t *testing.T) {
 			for number, id := range []string{"0", "1", "2", "3"} {
 				m.OSDs.OSDs = append(m.OSDs.OSDs, ceph.OSD{Number: number, Up: up[id]})
 			}
-			s.Cluster = transitions.Known(m, time.Now())
+			if s.Cluster = transitions.Known(m, time.Now()); tc.unread {
+				s.Cluster = transitions.Unreadable[cephupgrade.Cluster](errors.New("timed out"))
+			} else if tc.unready != nil {
+				s.Cluster = transitions.Fact[cephupgrade.Cluster]{}
+			}
+			for _, id := range tc.unready {
+				s.Pods[osd(id)].Status.Conditions = nil
+			}
 			host, ids := facts.Away(s, ceph.TypeOSD)
 			if diff := cmp.Diff(tc.want, away{host, ids}); diff != "" {
 				t.Errorf("away (-want +got):\n%s", diff)
