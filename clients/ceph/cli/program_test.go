@@ -58,7 +58,7 @@ func TestSessionProgram(t *testing.T) {
 		want    ceph.Result
 		err     string
 	}{
-		{name: "how it connects", command: ceph.Command{Args: []string{"connection"}}, want: ceph.Result{Stdout: []byte("/conf client.admin /keyring 5")}},
+		{name: "how it connects", command: ceph.Command{Args: []string{"connection"}}, want: ceph.Result{Stdout: []byte("/conf client.admin /keyring 5 1 1.5 4")}},
 		{
 			name: "a question", command: ceph.Command{Args: []string{"osd", "dump"}},
 			want: ceph.Result{Stdout: []byte(`["osd dump", ["mon", ""], {"rest": [], "format": "json"}, "", 10]`), Stderr: []byte("said")},

@@ -17,9 +17,9 @@ from ceph_argparse import find_cmd_target, json_command, parse_json_funcsigs, va
 IDLE = 120  # seconds without a request after which the program ends: whoever has started it may be gone
 
 conf, name, keyring, patience = sys.argv[1:]
-# Monitors that elect a leader answer no client, also not one that has just connected: it tries again after a second, and not after three and then
-# after longer pauses.
-hunt = {'mon_client_hunt_interval': '1', 'mon_client_hunt_interval_backoff': '1'}
+# Monitors that elect a leader answer no client, also not one that has just connected: it tries again after a second, and not after three. It drops
+# what it has begun then, so that it has to leave up to four seconds to monitors that are slow to answer.
+hunt = {'mon_client_hunt_interval': '1', 'mon_client_hunt_interval_backoff': '1.5', 'mon_client_hunt_interval_max_multiple': '4'}
 cluster = rados.Rados(conffile=conf, name=name, conf=dict(hunt, keyring=keyring, client_mount_timeout=patience))
 described = {}  # the commands that daemons of a kind know
 known = {}  # the arguments of commands that were validated: to validate one takes most of its time
