@@ -44,6 +44,34 @@ func TestKindBudgetsEvictions(t *testing.T) {
 	r.until("the other budgets", time.Minute, func() bool { return cmp.Equal(want, budgets()) })
 }
 
+// TestKindAppliesTheOtherBudgets while one cannot be applied: it is refused, or one of its name is being deleted.
+func TestKindAppliesTheOtherBudgets(t *testing.T) {
+	for name, spoil := range map[string]func(*rig, *policyv1.PodDisruptionBudget){
+		"of another owner": func(r *rig, b *policyv1.PodDisruptionBudget) {
+			b.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "other", UID: "other", Controller: new(true)}}
+			r.must(r.client.Update(t.Context(), b))
+		},
+		"being deleted": func(r *rig, b *policyv1.PodDisruptionBudget) {
+			b.Finalizers = []string{"example.com/kept"}
+			r.must(r.client.Update(t.Context(), b))
+			r.must(r.client.Delete(t.Context(), b))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			b := &policyv1.PodDisruptionBudget{}
+			r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-mon"}, b))
+			spoil(r, b)
+			r.must(r.client.Delete(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "rook-ceph", Name: "rook-ceph-osd"}}))
+			r.edit(func(c *cephv1.Cluster) { c.Spec.Storage.VolumeClaims[0].Count = 3 })
+			r.until("the budget of OSDs, and another OSD", 2*time.Minute, func() bool {
+				err := r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-osd"}, &policyv1.PodDisruptionBudget{})
+				return err == nil && r.record().Daemons["osd.3"].Reference != ""
+			})
+		})
+	}
+}
+
 // TestKindReplacesABudgetWithAMaximum of an earlier release: the API server refuses a budget with both.
 func TestKindReplacesABudgetWithAMaximum(t *testing.T) {
 	r := launched(t, "16")

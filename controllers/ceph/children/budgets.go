@@ -15,17 +15,19 @@ import (
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
 
-// budgets applies the budgets of the types of daemons that the spec declares. If a host cannot be read, no daemon on it is excluded.
+// budgets applies the budgets of the types of daemons that the spec declares. If a host cannot be read, no daemon on it is excluded. One that cannot
+// be applied keeps no other from it.
 func (t *scope) budgets(ctx context.Context) error {
+	var failed failures
 	for _, kind := range ceph.Types() {
 		if len(t.declaredOf(kind)) == 0 {
 			continue
 		}
-		if err := t.budgetOf(ctx, kind); err != nil {
-			return err
+		if !failed.tried(t.budgetOf(ctx, kind)) {
+			break
 		}
 	}
-	return nil
+	return failed.join()
 }
 
 // budgetOf applies the budget of a type of daemons.

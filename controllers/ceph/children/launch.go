@@ -130,13 +130,15 @@ func (t *scope) toolsOf(ctx context.Context, runs record.Daemon) error {
 	return nil
 }
 
+// storeServices applies the Services of the object stores. One that cannot be applied keeps no other from it.
 func (t *scope) storeServices(ctx context.Context) error {
+	var failed failures
 	for i := range t.cluster.Spec.ObjectStores {
-		if err := t.write.Apply(ctx, render.StoreService(t.cluster, &t.cluster.Spec.ObjectStores[i])); err != nil {
-			return err
+		if !failed.tried(t.write.Apply(ctx, render.StoreService(t.cluster, &t.cluster.Spec.ObjectStores[i]))) {
+			break
 		}
 	}
-	return nil
+	return failed.join()
 }
 
 // launch records the image of each daemon whose turn it is. Its Deployment is created in a later reconcile.

@@ -78,7 +78,7 @@ func (r *Reconciler) Apply(ctx context.Context, c *cephv1.Cluster, s *observatio
 	}
 	var failed failures
 	for _, step := range []func(context.Context) error{t.storeServices, t.budgets, t.create} { // none depends on another one
-		if !failed.goesOn(step(ctx)) {
+		if !failed.tried(step(ctx)) {
 			break
 		}
 	}

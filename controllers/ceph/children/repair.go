@@ -31,6 +31,13 @@ func (f *failures) goesOn(err error) bool {
 	return !errors.Is(err, lifecycle.ErrWait) && !errors.Is(err, lifecycle.ErrStale)
 }
 
+// tried adds the error of an object, if it has one, and reports whether the next object may be applied. It may also after one that has to wait, such
+// as until another of its name is gone.
+func (f *failures) tried(err error) bool {
+	f.goesOn(err)
+	return !errors.Is(err, lifecycle.ErrStale)
+}
+
 func (f *failures) join() error { return errors.Join(*f...) }
 
 // repair creates the Deployments that are missing, on what their daemons last ran, and owns those without an owner. One that cannot be created
