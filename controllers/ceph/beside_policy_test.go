@@ -49,3 +49,22 @@ func TestKindLaunchesNothingThatIsTooFar(t *testing.T) {
 		t.Errorf("the gateway was launched on %s, want ceph:18", got)
 	}
 }
+
+// TestKindLaunchesNoFirstDaemonWhileTheSpecIsRefused, which would be on the newest release, whatever the policy leaves to it.
+func TestKindLaunchesNoFirstDaemonWhileTheSpecIsRefused(t *testing.T) {
+	c := cluster("ceph:16")
+	stores := c.Spec.ObjectStores
+	r := besidePolicy(t, c)
+	r.edit(func(c *cephv1.Cluster) {
+		c.Spec.UpgradePolicy.Components = []cephv1.Component{"mon", "osd"}
+		c.Spec.ObjectStores = stores
+	})
+	for range 60 {
+		r.step()
+	}
+	if got := r.record().Daemons["rgw.store.a"].Image; got != "" {
+		t.Errorf("the gateway was launched on %s while the spec is refused", got)
+	}
+	r.edit(func(c *cephv1.Cluster) { c.Spec.UpgradePolicy.Components = []cephv1.Component{"mon", "mgr", "osd"} })
+	r.until("the gateway", 5*time.Minute, func() bool { return r.record().Daemons["rgw.store.a"].Image == "ceph:16" })
+}

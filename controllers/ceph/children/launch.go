@@ -252,14 +252,14 @@ func (t *scope) oldest(like func(daemons.Daemon) bool) (oldest record.Daemon, fo
 }
 
 // firstOf returns what the first daemon of its type runs beside others: what a policy leaves to the type, which may be older than the daemons
-// that the policy has changed, and would be held if it were not. It waits until that is known. It is never newer than the others, and never further
-// behind them than an upgrade may be.
+// that the policy has changed, and would be held if it were not. It waits until that is known, and while the spec is refused. It is never newer than
+// the others, and never further behind them than an upgrade may be.
 func (t *scope) firstOf(of ceph.Type, spec *decision.Situation, oldest record.Daemon) (record.Daemon, bool) {
 	if !spec.PolicyApplies() {
 		return oldest, true
 	}
 	decided := decision.Decide(*spec) // of the images alone: which type runs what
-	if decided.Outcome == decision.Undecided {
+	if decided.Outcome != decision.Permitted {
 		return record.Daemon{}, false
 	}
 	target := decided.Targets[of]
