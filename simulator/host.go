@@ -63,7 +63,7 @@ func (h host) Start(pod *corev1.Pod, mounts kubelet.Mounts, now int64) kubelet.E
 	err = c.Kafka.StartNode(n.id, kafka.Start{
 		Version: n.version, Broker: n.broker, Controller: n.controller, Host: n.host, Port: n.port, SnapshotInterval: n.snapshotInterval(),
 		Formatted: d.formatted,
-		Static: kafka.StaticValues(n.properties),
+		Static:    kafka.StaticValues(n.properties),
 	}, now)
 	if err != nil {
 		return kubelet.End{Code: exitFailed, Words: err.Error()}
