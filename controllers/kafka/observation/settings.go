@@ -2,6 +2,7 @@ package observation
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -19,18 +20,29 @@ import (
 const (
 	// keyAltered is the key of the record with the names of altered configurations, separated by spaces. Earlier releases write nothing else.
 	keyAltered = "altered"
-	// keyValues is the key with the entries: the names with the values that were set, each in a line.
+	// keyValues is the key with the entries: the names with the values that were set, each in a line. An entry with a line break is quoted.
 	keyValues = "values"
 )
 
 // AlteredRecord returns the data of the record of altered configurations, from its entries: each a name, or a name and a value.
 func AlteredRecord(entries []string) map[string]string {
-	names := make([]string, len(entries))
+	names, lines := make([]string, len(entries)), make([]string, len(entries))
 	for i, entry := range entries {
 		names[i], _, _ = strings.Cut(entry, "=")
+		if lines[i] = entry; strings.Contains(entry, "\n") {
+			lines[i] = strconv.Quote(entry)
+		}
 	}
 	slices.Sort(names)
-	return map[string]string{keyAltered: strings.Join(slices.Compact(names), " "), keyValues: strings.Join(entries, "\n")}
+	return map[string]string{keyAltered: strings.Join(slices.Compact(names), " "), keyValues: strings.Join(lines, "\n")}
+}
+
+// entryOfLine returns the entry in a line of the record. No name begins with a quote.
+func entryOfLine(line string) string {
+	if entry, err := strconv.Unquote(line); err == nil {
+		return entry
+	}
+	return line
 }
 
 // Altered returns the entries of the record of altered configurations, sorted. A name without an entry is one: an earlier release wrote it.
@@ -42,7 +54,8 @@ func (v *Snapshot) Altered(kafka *kafkav1beta2.Kafka) []string {
 	}
 	names, detailed := strings.Fields(m.Data[keyAltered]), map[string]bool{}
 	var out []string
-	for entry := range strings.SplitSeq(m.Data[keyValues], "\n") {
+	for line := range strings.SplitSeq(m.Data[keyValues], "\n") {
+		entry := entryOfLine(line)
 		if name, _, _ := strings.Cut(entry, "="); slices.Contains(names, name) {
 			out, detailed[name] = append(out, entry), true
 		}

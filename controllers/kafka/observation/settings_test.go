@@ -56,6 +56,7 @@ func TestAlteredRecordRoundTrip(t *testing.T) {
 		want []string
 	}{
 		"values":                             {AlteredRecord([]string{"a=1", "a=2", "log.cleanup.policy=compact, delete"}), []string{"a=1", "a=2", "log.cleanup.policy=compact, delete"}},
+		"values with line breaks":            {AlteredRecord([]string{"a=1\n", "a=\"1\"", "b=\nc=2\n"}), []string{"a=\"1\"", "a=1\n", "b=\nc=2\n"}},
 		"a name and a value":                 {AlteredRecord([]string{"a", "a=1"}), []string{"a", "a=1"}},
 		"a record of an earlier release":     {map[string]string{keyAltered: "b a"}, []string{"a", "b"}},
 		"an entry whose name was taken away": {map[string]string{keyAltered: "b", keyValues: "a=1\nb=2"}, []string{"b=2"}},
