@@ -166,24 +166,29 @@ func registered(v *observation.Snapshot, n *observation.Node) bool {
 }
 
 // FormatMetadata returns the metadata version with which new storage of the node is formatted: the one of the cluster, or in a new cluster
-// the one of the spec, if the desired version supports it; the lower of both, if the level is to be lowered. The version on which the node starts
-// must support it, too. Empty means the default of the binary, which it always knows.
+// the one of the spec, if the desired version supports it; the lower of both, if the level is to be lowered and the binary supports that. The
+// version on which the node starts must support it, too. Empty means the default of the binary, which it always knows.
 //
 // Kafka never writes this level again, and 3.9 does not start with one that it does not know, whatever the level of the cluster is: storage
 // that a newer binary formats before the level is raised must not keep an older one from running.
 func FormatMetadata(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) string {
 	wanted := observation.WantedVersion(kafka, v)
+	starts := startsOn(v, n, wanted)
 	m := finalizedMetadata(kafka, v)
 	level, named := m.Level()
 	pinned, _ := versions.ParseMetadata(kafka.Spec.Kafka.MetadataVersion)
-	if lower, valid := pinned.Level(); valid && (!named || lower < level) {
-		supports, judged := supportsLevel(v, wanted, lower)
-		if !named && judged && !supports {
+	switch lower, valid := pinned.Level(); {
+	case valid && named && lower < level:
+		if supports, _ := supportsLevel(v, starts, lower); supports {
+			return pinned.String()
+		}
+	case valid && !named:
+		if supports, judged := supportsLevel(v, wanted, lower); judged && !supports {
 			return ""
 		}
 		m, level, named = pinned, lower, true
 	}
-	if supports, _ := supportsLevel(v, startsOn(v, n, wanted), level); !named || !supports {
+	if supports, _ := supportsLevel(v, starts, level); !named || !supports {
 		return ""
 	}
 	return m.String()

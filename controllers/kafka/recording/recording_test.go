@@ -186,6 +186,7 @@ func TestFormatMetadataOfAClusterThatRan(t *testing.T) {
 		"the status is behind":                            {starts: "4.1.1", status: "4.0-IV3", features: finalized(27, noon), want: "4.1-IV1"},
 		"the version does not support it":                 {starts: "4.0.2", features: finalized(27, noon), want: ""},
 		"the version does not support it, but the pinned": {starts: "4.0.2", pinned: "4.0", features: finalized(27, noon), want: "4.0-IV3"},
+		"the pinned level is below what Kafka supports":   {starts: "4.1.1", pinned: "3.0", features: finalized(25, noon), want: "4.0-IV3"},
 		"a level without a name":                          {starts: "4.1.1", pinned: "4.1", features: finalized(99, noon), want: "4.1-IV1"},
 		"an invalid status":                               {starts: "4.1.1", pinned: "4.1", status: "none", want: "4.1-IV1"},
 	} {
