@@ -83,13 +83,13 @@ func (t *scope) claim(ctx context.Context, n *observation.Node, want, have *core
 	return t.expand(ctx, want, have)
 }
 
-// ofAnotherClass reports whether a claim that was never bound was asked for with another class than is declared: the class of a claim cannot
+// ofAnotherClass reports whether a claim that was never bound has another class than is declared: the class of a claim cannot
 // change, and one that does not exist would keep the pod from being scheduled for ever. What a webhook made of the class is no difference: it
 // would do the same to the next claim. A claim without a declared class has that of the Kubernetes cluster,
 // and one that is to be filled from a source was made by someone else.
 func ofAnotherClass(n *observation.Node, want, have *corev1.PersistentVolumeClaim) bool {
-	declared, spec := want.Spec.StorageClassName, &have.Spec
-	if declared == nil || ptr.Deref(render.AskedClass(have), "") == *declared || spec.VolumeName != "" || have.Status.Phase == corev1.ClaimBound ||
+	spec := &have.Spec
+	if render.HasDeclaredClass(want, have) || spec.VolumeName != "" || have.Status.Phase == corev1.ClaimBound ||
 		spec.DataSource != nil || spec.DataSourceRef != nil {
 		return false
 	}

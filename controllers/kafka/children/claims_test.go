@@ -93,8 +93,9 @@ func TestClaims(t *testing.T) {
 			want: with(claim("1Gi", nil), "fast", ""), have: with(claim("1Gi", asked("fast")), "fast-encrypted", ""),
 		},
 		"and another class is declared": {
-			want: with(claim("1Gi", nil), "slow", ""), have: with(claim("1Gi", asked("fast")), "slow", ""), deleted: true,
+			want: with(claim("1Gi", nil), "slow", ""), have: with(claim("1Gi", asked("fast")), "fast-encrypted", ""), deleted: true,
 		},
+		"and the class that it has is declared": {want: with(claim("1Gi", nil), "slow", ""), have: with(claim("1Gi", asked("fast")), "slow", "")},
 		"a missing claim is created with the class that is asked for": {
 			want: with(claim("1Gi", nil), "fast", ""), written: with(claim("1Gi", asked("fast")), "fast", ""),
 		},

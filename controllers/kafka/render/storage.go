@@ -155,13 +155,24 @@ func (c *Cluster) claims(n *Node, pool *kafkav1beta2.KafkaNodePoolSpec) ([]*core
 	return out, nil
 }
 
-// AskedClass returns the storage class with which a claim was asked for; nil if it had none. That of a claim without the annotation is its own
+// askedClass returns the storage class with which a claim was asked for; nil if it had none. That of a claim without the annotation is its own
 // class.
-func AskedClass(claim *corev1.PersistentVolumeClaim) *string {
+func askedClass(claim *corev1.PersistentVolumeClaim) *string {
 	if class, known := claim.Annotations[labels.StorageClass]; known {
 		return &class
 	}
 	return claim.Spec.StorageClassName
+}
+
+// HasDeclaredClass reports whether a claim has the storage class of the rendered one, or was asked for with it and got another one from a
+// webhook. Every claim has the class that is not declared.
+func HasDeclaredClass(want, have *corev1.PersistentVolumeClaim) bool {
+	declared := want.Spec.StorageClassName
+	if declared == nil {
+		return true
+	}
+	is := func(class *string) bool { return class != nil && *class == *declared }
+	return is(have.Spec.StorageClassName) || is(askedClass(have))
 }
 
 // DeletedWithNode reports whether a rendered claim is to be deleted with its node.

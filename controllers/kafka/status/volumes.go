@@ -146,12 +146,12 @@ func shrinks(want, have *corev1.PersistentVolumeClaim) string {
 	return fmt.Sprintf("%s (%s, declared %s)", have.Name, size.String(), declared.String())
 }
 
-// changesClass names a claim that was asked for with another class than is declared. Without a declared class a claim has that of the cluster
-// from when it was created.
+// changesClass names a claim that has another class than is declared, and was not asked for with that one. Without a declared class a claim
+// has that of the cluster from when it was created.
 func changesClass(want, have *corev1.PersistentVolumeClaim) string {
 	declared, class := want.Spec.StorageClassName, have.Spec.StorageClassName
-	switch asked := render.AskedClass(have); {
-	case declared == nil || asked != nil && *asked == *declared:
+	switch {
+	case render.HasDeclaredClass(want, have):
 		return ""
 	case class == nil:
 		return fmt.Sprintf("%s (none, declared %s)", have.Name, *declared)

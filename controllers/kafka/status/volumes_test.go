@@ -91,6 +91,9 @@ func TestStorageOfClaimsThatIsKept(t *testing.T) {
 			want: of(claimOf("1Gi", ""), new("slow")), have: askedFor(of(claimOf("1Gi", "1Gi"), new("fast-encrypted")), "fast"),
 			class: "data-0-c-b-0 (fast-encrypted, declared slow)",
 		},
+		"the class that a webhook has set": {
+			want: of(claimOf("1Gi", ""), new("fast-encrypted")), have: askedFor(of(claimOf("1Gi", "1Gi"), new("fast-encrypted")), "fast"),
+		},
 		"a class, and the claim has none": {want: of(claimOf("1Gi", ""), new("fast")), have: claimOf("1Gi", "1Gi"), class: "data-0-c-b-0 (none, declared fast)"},
 	} {
 		t.Run(name, func(t *testing.T) {
