@@ -66,7 +66,7 @@ func (v *Snapshot) RenderInput(kafka *kafkav1beta2.Kafka) *render.Input {
 		n := &v.Nodes[i]
 		node := render.Node{
 			ID: n.ID, Pool: n.Pool, Pod: n.PodName, Controller: n.Roles.Controller, Broker: n.Roles.Broker,
-			Runs: n.runs(),
+			Runs: v.counts(n),
 		}
 		image, version := n.image()
 		if known, err := v.Table.Find(version); !kafka.Spec.Kafka.Declares(version) || err != nil || !listed(known) {
@@ -77,12 +77,30 @@ func (v *Snapshot) RenderInput(kafka *kafkav1beta2.Kafka) *render.Input {
 	return in
 }
 
-// runs reports whether the node counts for the disruption budget: it has a pod, or had one and is without it, or its pod is being created. A
-// new node counts only then: its ids and its record may exist for long before it is started, and its pod may be refused.
-func (n *Node) runs() bool {
+// counts reports whether the node counts for the disruption budget: it has a pod, or had one and is without it, or its pod is being created. A
+// new node counts only then: its ids and its record may exist for long before it is started, and its pod may be refused. One that Kafka lists
+// ran, also if that could not be recorded.
+func (v *Snapshot) counts(n *Node) bool {
 	ran := n.Recorded && n.Record.Started() && (n.Wanted || n.Entry.Exists)
-	refused := n.Pod.Trouble != nil && n.Pod.Trouble.Reason == roll.PodRefused
-	return n.Pod.Exists || ran || n.Entry.Exists && !refused
+	return n.Pod.Exists || ran || n.Entry.Exists && (!n.refused() || v.lists(n))
+}
+
+// refused reports whether the API server refuses to create the pod of the node.
+func (n *Node) refused() bool { return n.Pod.Trouble != nil && n.Pod.Trouble.Reason == roll.PodRefused }
+
+// lists reports whether Kafka lists the node as a broker, or as a voter that has a log.
+func (v *Snapshot) lists(n *Node) bool {
+	if brokers, known := Known(v.SeenBrokers); known && n.Entry.roles.Broker {
+		if _, found := brokers.Find(n.ID); found {
+			return true
+		}
+	}
+	quorum, known := Known(v.SeenQuorum)
+	if !known || !n.Entry.roles.Controller {
+		return false
+	}
+	voter, votes := quorum.Voter(n.ID)
+	return votes && voter.LogEndOffset > 0
 }
 
 // image returns the image with which the node runs or is created again, and its version; empty if it is unknown. It is the one of the entry,

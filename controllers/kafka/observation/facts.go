@@ -141,13 +141,18 @@ func (v *Snapshot) queries(request lifecycle.ObserveRequest) []connection.Query 
 const confirmAge = 10 * time.Second
 
 // unconfirmed reports which registrations the records wait for: those of ready nodes whose storage may be formatted until Kafka
-// has listed them. They are read whether or not a lifecycle requests them.
+// has listed them, and of nodes whose pods are refused and of which no record says whether they ran. They are read whether or not a lifecycle
+// requests them.
 func (v *Snapshot) unconfirmed(request lifecycle.ObserveRequest) (brokers, controllers bool) {
 	if request.Live {
 		return false, false
 	}
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
+		if n.Entry.Exists && n.refused() && !(n.Recorded && n.Record.Started()) {
+			brokers, controllers = brokers || n.Entry.roles.Broker, controllers || n.Entry.roles.Controller && !n.Entry.roles.Broker
+			continue
+		}
 		if !n.Recorded || n.Record.Format != record.FormatAllowed || !n.Pod.Ready {
 			continue
 		}
