@@ -41,11 +41,6 @@ func Start(release string, node int32) Step {
 	return step(func(ctx context.Context, w World) error { return w.Start(ctx, node, release) }, "start %d on %s", node, release)
 }
 
-// Format formats the storage of a node without a process anew.
-func Format(release string, node int32, metadata int16) Step {
-	return step(func(ctx context.Context, w World) error { return w.Format(ctx, node, release, metadata) }, "format %d by %s with level %d", node, release, metadata)
-}
-
 // Stop shuts a node's process down with SIGTERM.
 func Stop(node int32) Step {
 	return step(func(ctx context.Context, w World) error { return w.Stop(ctx, node) }, "stop %d", node)

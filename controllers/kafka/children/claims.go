@@ -83,10 +83,9 @@ func (t *scope) claim(ctx context.Context, n *observation.Node, want, have *core
 	return t.expand(ctx, want, have)
 }
 
-// ofAnotherClass reports whether a claim that was never bound has another class than is declared: the class of a claim cannot
-// change, and one that does not exist would keep the pod from being scheduled for ever. What a webhook made of the class is no difference: it
-// would do the same to the next claim. A claim without a declared class has that of the Kubernetes cluster,
-// and one that is to be filled from a source was made by someone else.
+// ofAnotherClass reports whether a claim that was never bound has another class than is declared: the class of a claim cannot change, and one
+// that does not exist would keep the pod from being scheduled for ever. A claim that was requested with the declared class is not of another
+// one: a webhook would change the next claim, too. One that is to be filled from a source was created by someone else.
 func ofAnotherClass(n *observation.Node, want, have *corev1.PersistentVolumeClaim) bool {
 	spec := &have.Spec
 	if render.HasDeclaredClass(want, have) || spec.VolumeName != "" || have.Status.Phase == corev1.ClaimBound ||

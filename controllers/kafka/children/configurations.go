@@ -12,9 +12,10 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// config keeps the content of a node's ConfigMap that its entry and its pod mount. A node without entry and pod gets the desired
-// content, unless it ran and what is declared may not be written: Repair restores it with what it ran with. So does one whose process has died, as far as the keys that it mounts do not show the difference: nothing else would
-// correct a value of which the process dies. The kubelet updates the mounted files, and the container restarts by itself.
+// config keeps the content of a node's ConfigMap that its entry and its pod mount. The desired content is written for a node without entry
+// and pod, and for one whose process has died, as far as the keys that it mounts do not show the difference: nothing else would correct a
+// value of which the process dies. The kubelet updates the mounted files, and the container restarts by itself. Nothing is written for a node
+// that ran while the declared values may not be written: Repair restores it with the content with which it ran.
 func (t *scope) config(ctx context.Context, n *observation.Node) error {
 	have := observation.Named(t.snapshot.Objects.ConfigMaps, n.PodName)
 	if !n.Entry.Exists && !n.Pod.Exists {

@@ -48,24 +48,13 @@ func refusalOfConfiguration(k *kafkav1beta2.Kafka) string {
 	return text
 }
 
-// ReasonConfigurationRefused: Kafka does not take a declared dynamic configuration.
-const ReasonConfigurationRefused transitions.Reason = "ConfigurationRefused"
-
 // refusedConfiguration describes why no node is started or restarted with the declared configurations; nil if Kafka takes them.
 func refusedConfiguration(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
 	if observation.AcceptanceOf(k, v) != observation.Opposed {
 		return nil
 	}
 	words := cmp.Or(refusalOfConfiguration(k), "the lifecycle "+observation.LifecycleConfiguration+" shows its words")
-	return transitions.Problemf(ReasonConfigurationRefused, "Kafka refuses a value of spec.kafka.config, with which a node that is started now may die (%s): correct it. Running nodes are not changed", words)
-}
-
-// unjudgedConfiguration describes that Kafka is being asked whether it takes the declared configurations; nil if it is not.
-func unjudgedConfiguration(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.Problem {
-	if observation.AcceptanceOf(k, v) != observation.Asking {
-		return nil
-	}
-	return transitions.Problemf("ConfigurationNotJudged", "Kafka is being asked whether it takes the values of spec.kafka.config. If this lasts, the lifecycle %s shows why", observation.LifecycleConfiguration)
+	return transitions.Problemf(observation.ReasonConfigurationRefused, "Kafka refuses a value of spec.kafka.config, with which a node that is started now may die (%s): correct it. Running nodes are not changed", words)
 }
 
 // dynamicValues are the declared dynamic configurations: those with a value, and the names of those that refer to one.

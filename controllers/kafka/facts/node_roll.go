@@ -16,7 +16,7 @@ func NodeRoll(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Obser
 	digest := sha256.New()
 	f := noderoll.Facts{VersionChange: versionChange(k, v), SpecError: startError(k, v), Slot: v.Slot}
 	if f.SpecError == nil && ask.RequestID.State == noderoll.Settled {
-		f.SpecError = unjudgedConfiguration(k, v) // a roll that has begun waits before its next restart
+		f.SpecError = observation.Unjudged(k, v) // a roll that has begun waits before its next restart
 	}
 	f.Roll = Roll(k, v, func(n *observation.Node) bool {
 		digest.Write([]byte(n.PodName + "=" + v.WantedRevision(n) + "\n"))

@@ -47,7 +47,7 @@ func Version(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Observ
 	})
 	hold(v, &f.Roll)
 	if slices.ContainsFunc(f.Roll.Nodes, func(n roll.Node) bool { return n.Outdated }) {
-		f.SpecError, f.Incomplete = startError(k, v), cmp.Or(f.Incomplete, unjudgedConfiguration(k, v))
+		f.SpecError, f.Incomplete = startError(k, v), cmp.Or(f.Incomplete, observation.Unjudged(k, v))
 	}
 	for i := range f.Roll.Nodes {
 		n := &f.Roll.Nodes[i]
@@ -173,7 +173,7 @@ func AnswerText(a external.Answer) string {
 // upgrades it. In a new cluster, or one of which only the status is left, it is the desired version once the version change
 // permits it. It is empty if it is not known yet, while the spec is invalid, and while Kafka is asked about a value of it.
 func VersionOfNewNodes(k *kafkav1beta2.Kafka, v *observation.Snapshot) string {
-	if cmp.Or(startError(k, v), incomplete(k, v), unjudgedConfiguration(k, v)) != nil {
+	if cmp.Or(startError(k, v), incomplete(k, v), observation.Unjudged(k, v)) != nil {
 		return ""
 	}
 	if slices.ContainsFunc(v.Nodes, func(n observation.Node) bool { return n.Pod.Exists && n.Pod.Version != "" }) {

@@ -136,6 +136,14 @@ const (
 	Opposed
 )
 
+// Reasons for which no node is started with the declared dynamic configurations.
+const (
+	// ReasonConfigurationRefused: Kafka does not take one.
+	ReasonConfigurationRefused transitions.Reason = "ConfigurationRefused"
+	// ReasonConfigurationNotJudged: Kafka has not answered yet.
+	ReasonConfigurationNotJudged transitions.Reason = "ConfigurationNotJudged"
+)
+
 // AcceptanceOf returns what Kafka has decided of the declared dynamic configurations. A refusal counts until other values are declared,
 // because the lifecycle leaves its state then. At rest the answers of the brokers show whether a value is to be asked about; after a restart
 // of the operator none has answered yet. While Kafka is asked, nothing is waited for unless the cluster serves: its nodes may need other
@@ -163,14 +171,18 @@ func Unwritable(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
 	if problem := Derived(k, v, "config problem", render.ConfigProblem); problem != nil {
 		return problem
 	}
-	switch AcceptanceOf(k, v) {
-	case Opposed:
-		return transitions.Problemf("ConfigurationRefused", "Kafka refuses a value of spec.kafka.config: correct it. The lifecycle %s shows Kafka's words", LifecycleConfiguration)
-	case Asking:
-		return transitions.Problemf("ConfigurationNotJudged", "Kafka is being asked whether it takes the values of spec.kafka.config. If this lasts, the lifecycle %s shows why", LifecycleConfiguration)
-	case Unopposed:
+	if AcceptanceOf(k, v) == Opposed {
+		return transitions.Problemf(ReasonConfigurationRefused, "Kafka refuses a value of spec.kafka.config: correct it. The lifecycle %s shows Kafka's words", LifecycleConfiguration)
 	}
-	return nil
+	return Unjudged(k, v)
+}
+
+// Unjudged describes that Kafka is being asked whether it takes the declared configurations; nil if it is not.
+func Unjudged(k *kafkav1beta2.Kafka, v *Snapshot) *transitions.Problem {
+	if AcceptanceOf(k, v) != Asking {
+		return nil
+	}
+	return transitions.Problemf(ReasonConfigurationNotJudged, "Kafka is being asked whether it takes the values of spec.kafka.config. If this lasts, the lifecycle %s shows why", LifecycleConfiguration)
 }
 
 // Startable reports whether a node may be started with the declared configurations as they are now: they may be written. While the spec

@@ -230,14 +230,7 @@ func (c *Cluster) Start(ctx context.Context, id int32, release string) error {
 
 // Format implements kafkatest.World.
 func (c *Cluster) Format(ctx context.Context, id int32, release string, metadata int16) error {
-	n := c.nodes[id]
-	if n.alive() {
-		return fmt.Errorf("formatting the storage of node %d: it has a process", id)
-	}
-	if err := os.RemoveAll(n.data()); err != nil {
-		return fmt.Errorf("formatting the storage of node %d: %w", id, err)
-	}
-	return n.format(ctx, c.classpath(release), metadata)
+	return c.nodes[id].formatAnew(ctx, c.classpath(release), metadata)
 }
 
 // Stop implements kafkatest.World.

@@ -82,6 +82,17 @@ func (n *node) format(ctx context.Context, classpath string, metadata int16) err
 	return nil
 }
 
+// formatAnew replaces the storage of a node without a process.
+func (n *node) formatAnew(ctx context.Context, classpath string, metadata int16) error {
+	if n.alive() {
+		return fmt.Errorf("formatting the storage of node %d: it has a process", n.id)
+	}
+	if err := os.RemoveAll(n.data()); err != nil {
+		return fmt.Errorf("formatting the storage of node %d: %w", n.id, err)
+	}
+	return n.format(ctx, classpath, metadata)
+}
+
 // start starts a process. Its output goes to log.
 func (n *node) start(classpath string) error {
 	log, err := os.Create(n.log())
