@@ -167,7 +167,7 @@ var healthy = guard{
 		}
 		gate := health.Gate{
 			Table: f.Spec.Table, Major: f.next(&c, &m).target.Version.Major, Component: d.component(), Before: m.Upgrade.Codes,
-			Ignored: health.Ignored(f.IgnoreHealth, m.Upgrade.Attempt), Replacing: f.taken(&c, d.component()), Reduced: len(f.mixed(&m)) > 0,
+			Ignored: health.Ignored(f.IgnoreHealth, m.Upgrade.Attempt), Replacing: f.taken(&c, d), Reduced: len(f.mixed(&m)) > 0,
 		}
 		if text := noUp(&c, d.Step.Daemon); text != "" {
 			return transitions.Deny(text)
@@ -180,15 +180,6 @@ var healthy = guard{
 		}
 		return gate.Verdict(h)
 	},
-}
-
-// taken reports whether the upgrade took a daemon of the type away: it does not run what it was launched with yet, its pod does not start and
-// is to be another one, or it is a standby of a filesystem that was stopped. The upgrade stops no daemon of another type: an administrator scaled that to zero.
-func (f *Facts) taken(c *Cluster, t ceph.Type) bool {
-	return slices.ContainsFunc(f.Daemons, func(d Daemon) bool {
-		stopped := d.Stopped && t == ceph.TypeMDS
-		return d.Name.Type == t && (stopped || !c.runs(&d).Same(d.Launched) || t != ceph.TypeRGW && !c.started(&d) || c.unstarted(&d))
-	})
 }
 
 // changed says whether the Deployment shows the effect of the step.
@@ -290,14 +281,6 @@ func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
 		return transitions.If(clean(c))
 	}
 	return transitions.Allow()
-}
-
-// lacks reports whether another OSD does not start as it was launched. The placement groups may need it, and it is replaced next if its image
-// or its pod is corrected.
-func (f *Facts) lacks(c *Cluster, d *Daemon) bool {
-	return slices.ContainsFunc(f.Daemons, func(other Daemon) bool {
-		return other.Name.Type == ceph.TypeOSD && other.Name != d.Name && (c.failing(&other) || c.unstarted(&other))
-	})
 }
 
 var required = mapped("release-required", "the OSD map requires the release of the OSDs", "the OSD map to require the release", func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {

@@ -37,6 +37,36 @@ func (c *Cluster) lost(d *Daemon) bool {
 	return known && !o.Up && !o.In && d.Pod == "" && d.Trouble != ""
 }
 
+// vacant reports whether the daemon is an OSD that never served: by the OSD map it was never in, and is not up, and it never reported itself. It has
+// no data, so that no placement group needs it.
+func (c *Cluster) vacant(name ceph.Daemon) bool {
+	o, known := c.osd(name)
+	_, reported := c.metadata(name)
+	return known && o.New && !o.Up && !reported
+}
+
+// taken reports whether the upgrade took a daemon of the type of the step away: it does not run what it was launched with yet, its pod does not
+// start and is to be another one, or it is a standby of a filesystem that was stopped. The upgrade stops no daemon of another type: an administrator
+// scaled that to zero. An OSD that never served counts only if it is selected: what is missing otherwise is missing for another reason.
+func (f *Facts) taken(c *Cluster, d Data) bool {
+	t := d.component()
+	return slices.ContainsFunc(f.Daemons, func(one Daemon) bool {
+		if one.Name.Type != t || c.vacant(one.Name) && one.Name != d.Step.Daemon {
+			return false
+		}
+		stopped := one.Stopped && t == ceph.TypeMDS
+		return stopped || !c.runs(&one).Same(one.Launched) || t != ceph.TypeRGW && !c.started(&one) || c.unstarted(&one)
+	})
+}
+
+// lacks reports whether another OSD does not start as it was launched. The placement groups may need it, and it is replaced next if its image
+// or its pod is corrected.
+func (f *Facts) lacks(c *Cluster, d *Daemon) bool {
+	return slices.ContainsFunc(f.Daemons, func(other Daemon) bool {
+		return other.Name.Type == ceph.TypeOSD && other.Name != d.Name && !c.vacant(other.Name) && (c.failing(&other) || c.unstarted(&other))
+	})
+}
+
 // takes reports whether the step takes a daemon away that serves. The start of one that does not serve takes nothing away, and may be what
 // brings the dead OSDs back.
 func takes(all []order.Daemon, step order.Step) bool {

@@ -1,0 +1,38 @@
+package cephupgrade_test
+
+import (
+	cu "github.com/detent-dev/detent/machines/cephupgrade"
+)
+
+// neverServed has the second OSD be new, down and without a report, in a pod that does not start.
+func neverServed(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
+	crashing(osd1)(f, c, m)
+	silent(osd1)(f, c, m)
+	daemon(f, osd1).Ready = false
+	c.OSDs.OSDs[1].New, c.OSDs.OSDs[1].Up, c.OSDs.OSDs[1].In = true, false, false
+}
+
+// unserved are clusters with an OSD that never served: it has no data, and excuses nothing of the others.
+func unserved() []row {
+	in := func(state, name string, d cu.Data, f cu.Facts, w want) row {
+		return row{Name: state + ": " + name, State: state, Data: &d, Facts: f, Want: w}
+	}
+	const health, await = cu.AwaitingHealth, cu.AwaitingDaemon
+	first, second := replaces(osd0), replaces(osd1)
+	unhealthy, healthy := want{WaitingFor: []string{"cluster-healthy"}}, want{Event: "healthy", To: cu.AwaitingOkToStop, Data: &second}
+	back, waits := want{Event: "daemon-back", To: cu.SelectingDaemon}, want{WaitingFor: []string{"daemon-back"}}
+	failing := func(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
+		launched(osd1)(f, c, m)
+		crashing(osd1)(f, c, m)
+		c.OSDs.OSDs[1].Up = false
+	}
+	return []row{
+		in(await, "another OSD that has served does not start", first, with(unclean, failing), back),
+		in(await, "another OSD that never served does not start", first, with(neverServed), back),
+		in(await, "the placement groups are not clean, and another OSD never served", first, with(unclean, neverServed), waits),
+		in(await, "nor are they if the pod of that is to be another one", first, with(unclean, neverServed, podDiffers(osd1)), waits),
+		in(health, "placement groups are not available, and another OSD never served", first, with(old(osd0), neverServed, raised("PG_AVAILABILITY")), unhealthy),
+		in(health, "an OSD is down, and another one never served", first, with(old(osd0), neverServed, raised("OSD_DOWN")), unhealthy),
+		in(health, "the OSD that never served is selected", second, with(old(osd1), neverServed, raised("OSD_DOWN")), healthy),
+	}
+}
