@@ -98,6 +98,9 @@ type Daemon struct {
 	Trouble string
 	// Ending is why no pod of the present template is started: the pod from before does not end; empty if that is not so.
 	Ending string
+	// Idle is true for an OSD of which nothing runs or is about to, whether Trouble says why or not: its Deployment has no replicas, its pod from
+	// before does not end, or no container of its pod has run for minutes.
+	Idle bool
 	// Unpulled is true if the image of that pod cannot be pulled, and no container of it has ever run.
 	Unpulled bool
 	// Held is why its pod must not be ended, with what to do: its claim is being deleted; empty if it may be.
@@ -240,7 +243,7 @@ func (c *Cluster) started(d *Daemon) bool {
 	case d.Name.Type == ceph.TypeRGW:
 		return d.Ready
 	case !reported:
-		return d.Trouble == ""
+		return d.Trouble == "" && !d.Idle
 	}
 	return m.Version.Same(d.Launched)
 }

@@ -24,17 +24,17 @@ var lost = guard{
 		case d.Step.Daemon.Type != ceph.TypeOSD:
 			return transitions.Deny("the step is of no OSD")
 		case one == nil:
-			return transitions.If(!mapped, d.Step.Daemon.String()+" is in the OSD map")
+			return transitions.If(!mapped || c.vacant(d.Step.Daemon), d.Step.Daemon.String()+" is in the OSD map")
 		}
 		return transitions.If(c.lost(one), one.Name.String()+" may come back")
 	},
 }
 
 // lost reports whether the daemon is an OSD that does not come back: it was taken out, or was never in, and the pod in which it would run does not
-// start.
+// start. One with data that an administrator stopped comes back once that is undone.
 func (c *Cluster) lost(d *Daemon) bool {
 	o, known := c.osd(d.Name)
-	return known && !o.Up && !o.In && d.Pod == "" && d.Trouble != ""
+	return known && !o.Up && !o.In && d.Pod == "" && (d.Trouble != "" || d.Idle && (!d.Stopped || c.vacant(d.Name)))
 }
 
 // vacant reports whether the daemon is an OSD that never served: by the OSD map it was never in, and is not up, and it never reported itself. It has
@@ -94,13 +94,13 @@ func outText(names []string) string {
 }
 
 // missing says which OSD of the map has to get its Deployment again before the release of the OSDs is required; empty if none has. Its data may
-// be whole: to remove it is no advice.
+// be whole: to remove it is no advice. One that never served has none.
 func (f *Facts) missing(c *Cluster, targets map[ceph.Type]decision.Image) string {
 	for _, one := range f.Missing {
 		_, mapped := c.osd(one.Name)
 		m, reported := c.metadata(one.Name)
 		switch {
-		case !mapped || reported && m.Version.Same(targets[ceph.TypeOSD].Version):
+		case !mapped || c.vacant(one.Name) || reported && m.Version.Same(targets[ceph.TypeOSD].Version):
 		case !one.Declared:
 			return fmt.Sprintf("%s is not in the spec, and does not run %s: add its storage to spec.storage", one.Name, targets[ceph.TypeOSD].Version)
 		default:

@@ -26,7 +26,20 @@ func unserved() []row {
 		crashing(osd1)(f, c, m)
 		c.OSDs.OSDs[1].Up = false
 	}
+	idle := func(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
+		neverServed(f, c, m)
+		daemon(f, osd1).Trouble, daemon(f, osd1).Idle = "", true
+	}
+	scaled := func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd0).Idle, daemon(f, osd0).Stopped = true, true }
+	lost := want{Event: "osd-lost", To: cu.SelectingDaemon}
 	return []row{
+		in(await, "nothing runs in its pod, and nothing says why", second, with(idle), lost),
+		in(await, "an administrator scaled it to zero", second, with(idle, func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd1).Stopped = true }), lost),
+		in(await, "its Deployment is refused", second, with(neverServed, gone(osd1)), lost),
+		in(await, "nothing runs in the pod of an OSD that was taken out", first, with(down(true), podless, func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd0).Idle = true }), lost),
+		in(await, "an administrator scaled an OSD with data to zero", first, with(down(true), podless, scaled), waits),
+		{Name: "selecting: it is replaced although nothing says why it does not start", State: cu.SelectingDaemon, Facts: with(old(osd1), idle), Want: want{Event: "daemon-selected", To: health, Data: &second}},
+		goes("selecting: its Deployment is missing", cu.SelectingDaemon, with(unrequired, neverServed, lostDeployment(osd1, true)), "osds-upgraded", cu.RequiringRelease),
 		in(await, "another OSD that has served does not start", first, with(unclean, failing), back),
 		in(await, "another OSD that never served does not start", first, with(neverServed), back),
 		in(await, "the placement groups are not clean, and another OSD never served", first, with(unclean, neverServed), waits),

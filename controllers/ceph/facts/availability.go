@@ -2,6 +2,7 @@ package facts
 
 import (
 	"slices"
+	"time"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
@@ -35,7 +36,7 @@ func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availabi
 	}
 	for _, d := range s.Declared {
 		// Its Deployment was lost, and may be impossible to create: a member that is missing here would count as available.
-		if s.Record.Daemons[d.Name.String()].Reference != "" && s.Deployments[d.Name] == nil {
+		if s.Record.Daemons[d.Name.String()].Reference != "" && s.Deployments[d.Name] == nil && (!dataless(s, d.Name) || concerns(s, d.Name)) {
 			out.Members = append(out.Members, lifecycle.Member{Name: d.Name.String(), Lost: true, Serving: transitions.No})
 		}
 	}
@@ -54,10 +55,28 @@ func Missing(s *observation.Snapshot) bool {
 }
 
 // ended reports whether no daemon of Ceph depends on the daemon, and it does not start: no container of a pod of it runs, and something is wrong
-// with it.
+// with it. An OSD without data has not started either if nothing is known of its pod but that it is idle.
 func ended(s *observation.Snapshot, d *cephupgrade.Daemon) bool {
 	pod := s.Pods[d.Name]
-	return (d.Name.Type == ceph.TypeRGW || dataless(s, d.Name)) && d.Trouble != "" && (pod == nil || observation.StartedAt(pod).IsZero())
+	empty := dataless(s, d.Name)
+	if empty && d.Idle {
+		return true
+	}
+	return (d.Name.Type == ceph.TypeRGW || empty) && d.Trouble != "" && (pod == nil || observation.StartedAt(pod).IsZero())
+}
+
+// slow is how long a pod may take until its container runs. An OSD whose pod takes longer is idle.
+const slow = 2 * time.Minute
+
+// idle reports whether nothing of an OSD runs or is about to: its Deployment has no replicas, its pod from before does not end, or its pod has
+// existed for a while, and its container does not run. Of a volume that cannot be attached the pod says no more than that.
+func idle(s *observation.Snapshot, d *cephupgrade.Daemon) bool {
+	if d.Name.Type != ceph.TypeOSD || d.Pod != "" {
+		return false
+	}
+	pod := s.Pods[d.Name]
+	waits := pod != nil && pod.DeletionTimestamp == nil && observation.StartedAt(pod).IsZero() && !s.Now.Before(pod.CreationTimestamp.Add(slow))
+	return d.Stopped || d.Ending != "" || waits
 }
 
 // dataless reports whether the daemon is an OSD without data: it has never served, by the record and by the OSD map.

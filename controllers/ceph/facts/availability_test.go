@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
@@ -71,37 +72,68 @@ func TestAvailabilityOfAGateway(t *testing.T) {
 // TestAvailabilityOfANewOSD: one that has no data and does not start holds back itself alone.
 func TestAvailabilityOfANewOSD(t *testing.T) {
 	osd := ceph.Daemon{Type: ceph.TypeOSD, ID: "3"}
-	counts := []lifecycle.Member{{Name: "osd.3", Running: true, Serving: transitions.No}}
+	now := time.Now()
+	counts := func(running, lost bool) []lifecycle.Member {
+		return []lifecycle.Member{{Name: "osd.3", Running: running, Lost: lost, Serving: transitions.No}}
+	}
+	pod := func(status string, age time.Duration) *corev1.Pod {
+		out := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: metav1.NewTime(now.Add(-age))}}
+		if status != "" {
+			out.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: status}}
+		}
+		return out
+	}
+	ending := pod("", time.Hour)
+	ending.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Minute)}
+	ending.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}
+	fresh, allowed := ceph.OSD{Number: 3, New: true}, record.FormatAllowed
 	for name, tc := range map[string]struct {
 		format   record.Format
 		shown    ceph.OSD
 		selected ceph.Daemon
-		status   string
+		pod      *corev1.Pod
+		have     *appsv1.Deployment
 		want     []lifecycle.Member
 	}{
-		"it does not start":                 {format: record.FormatAllowed, shown: ceph.OSD{New: true}, status: "Unschedulable"},
-		"it is selected itself":             {format: record.FormatAllowed, shown: ceph.OSD{New: true}, status: "Unschedulable", selected: osd, want: counts},
-		"it was in once":                    {format: record.FormatAllowed, status: "Unschedulable", want: counts},
-		"it has served, by the record":      {format: record.FormatDone, shown: ceph.OSD{New: true}, status: "Unschedulable", want: counts},
-		"nothing says why it is not up yet": {format: record.FormatAllowed, shown: ceph.OSD{New: true}, want: []lifecycle.Member{{Name: "osd.3", Serving: transitions.No}}},
+		"it does not start":                         {format: allowed, shown: fresh, pod: pod("Unschedulable", 0), have: replicas(1)},
+		"it is selected itself":                     {format: allowed, shown: fresh, pod: pod("Unschedulable", 0), have: replicas(1), selected: osd, want: counts(true, false)},
+		"it was in once":                            {format: allowed, shown: ceph.OSD{Number: 3}, pod: pod("Unschedulable", 0), have: replicas(1), want: counts(true, false)},
+		"it has served, by the record":              {format: record.FormatDone, shown: fresh, pod: pod("Unschedulable", 0), have: replicas(1), want: counts(true, false)},
+		"nothing says why it is not up yet":         {format: allowed, shown: fresh, pod: pod("", time.Minute), have: replicas(1), want: counts(false, false)},
+		"its volume is not attached":                {format: allowed, shown: fresh, pod: pod("", 2*time.Minute), have: replicas(1)},
+		"nor is that of one that was in":            {format: allowed, shown: ceph.OSD{Number: 3}, pod: pod("", 2*time.Minute), have: replicas(1), want: counts(false, false)},
+		"an administrator scaled it to zero":        {format: allowed, shown: fresh, have: replicas(0)},
+		"also if it was in":                         {format: allowed, shown: ceph.OSD{Number: 3}, have: replicas(0), want: counts(false, true)},
+		"its pod does not end":                      {format: allowed, shown: fresh, pod: ending, have: replicas(1)},
+		"its Deployment is refused":                 {format: allowed, shown: fresh},
+		"its Deployment is refused, and it is next": {format: allowed, shown: fresh, selected: osd, want: counts(false, true)},
+		"the Deployment of one that was in is so":   {format: allowed, shown: ceph.OSD{Number: 3}, want: counts(false, true)},
+		"the Deployment of one that served is, too": {format: record.FormatDone, shown: fresh, want: counts(false, true)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			tc.shown.Number = 3
-			pod := &corev1.Pod{}
-			if tc.status != "" {
-				pod.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: tc.status}}
-			}
 			s := &observation.Snapshot{
-				Record:      &record.Record{Daemons: map[string]record.Daemon{"osd.3": {Reference: "ceph:16", Format: tc.format}}},
-				Deployments: map[ceph.Daemon]*appsv1.Deployment{osd: {}}, Pods: map[ceph.Daemon]*corev1.Pod{osd: pod}, Selected: tc.selected,
-				Cluster: transitions.Known(cephupgrade.Cluster{OSDs: ceph.OSDMap{OSDs: []ceph.OSD{tc.shown}}}, time.Now()),
+				Record:   &record.Record{Daemons: map[string]record.Daemon{"osd.3": {Reference: "ceph:16", Format: tc.format}}},
+				Declared: []daemons.Daemon{{Name: osd}}, Deployments: map[ceph.Daemon]*appsv1.Deployment{}, Pods: map[ceph.Daemon]*corev1.Pod{}, Selected: tc.selected, Now: now,
+				Cluster: transitions.Known(cephupgrade.Cluster{OSDs: ceph.OSDMap{OSDs: []ceph.OSD{tc.shown}}}, now),
 			}
-			s.Deployments[osd].Spec.Template.Spec.Containers = []corev1.Container{{Image: "ceph:16"}}
+			if tc.pod != nil {
+				s.Pods[osd] = tc.pod
+			}
+			if tc.have != nil {
+				s.Deployments[osd] = tc.have
+			}
 			if diff := cmp.Diff(tc.want, facts.Availability(&cephv1.Cluster{}, s).Members); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
 	}
+}
+
+// replicas is a Deployment with the number of them.
+func replicas(n int32) *appsv1.Deployment {
+	out := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &n}}
+	out.Spec.Template.Spec.Containers = []corev1.Container{{Image: "ceph:16"}}
+	return out
 }
 
 // TestServesOfAMetadataServer does not count one that the monitors do not hear from, which they may show as active.

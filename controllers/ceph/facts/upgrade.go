@@ -138,6 +138,7 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 		if image := s.ByHand(name); image != "" {
 			setByHand(s, &d, image)
 		}
+		d.Idle = idle(s, &d)
 		all = append(all, d)
 	}
 	return all
