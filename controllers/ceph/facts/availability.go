@@ -26,8 +26,8 @@ func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availabi
 			continue
 		}
 		// A container that keeps failing is no restart that ends by itself: it must not block the repair of others that do not serve either.
-		// Nor is one that an administrator stopped.
-		m := lifecycle.Member{Name: d.Name.String(), Running: d.Pod != "" || d.Trouble != "", Lost: d.Stopped, Ready: d.Ready, Serving: serving(s, &d)}
+		// Nor is one that an administrator stopped, or one whose pod does not end on a node that is down.
+		m := lifecycle.Member{Name: d.Name.String(), Running: d.Pod != "" || d.Trouble != "", Lost: d.Stopped || d.Ending != "", Ready: d.Ready, Serving: serving(s, &d)}
 		m.InSync = m.Serving == transitions.Yes
 		if pod := s.Pods[d.Name]; pod != nil {
 			m.Instance = string(pod.UID)

@@ -86,6 +86,8 @@ func TestAvailabilityOfANewOSD(t *testing.T) {
 	ending := pod("", time.Hour)
 	ending.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Minute)}
 	ending.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}
+	terminating := ending.DeepCopy()
+	terminating.DeletionTimestamp.Time = now
 	fresh, allowed := ceph.OSD{Number: 3, New: true}, record.FormatAllowed
 	for name, tc := range map[string]struct {
 		format   record.Format
@@ -105,6 +107,8 @@ func TestAvailabilityOfANewOSD(t *testing.T) {
 		"an administrator scaled it to zero":        {format: allowed, shown: fresh, have: replicas(0)},
 		"also if it was in":                         {format: allowed, shown: ceph.OSD{Number: 3}, have: replicas(0), want: counts(false, true)},
 		"its pod does not end":                      {format: allowed, shown: fresh, pod: ending, have: replicas(1)},
+		"the pod of one that was in does not end":   {format: allowed, shown: ceph.OSD{Number: 3}, pod: ending, have: replicas(1), want: counts(false, true)},
+		"the pod of one that was in ends":           {format: allowed, shown: ceph.OSD{Number: 3}, pod: terminating, have: replicas(1), want: counts(false, false)},
 		"its Deployment is refused":                 {format: allowed, shown: fresh},
 		"its Deployment is refused, and it is next": {format: allowed, shown: fresh, selected: osd, want: counts(false, true)},
 		"the Deployment of one that was in is so":   {format: allowed, shown: ceph.OSD{Number: 3}, want: counts(false, true)},
