@@ -39,6 +39,7 @@ func TestDefinitionExplainsWhatItAwaits(t *testing.T) {
 	}{
 		"a Deployment": {cu.SelectingDaemon, "daemon-selected", with(old(osd0), down(true), lostDeployment(osd0, true)), "the Deployment of osd.0 is missing: it is created again"},
 		"a spec":       {cu.SelectingDaemon, "daemon-selected", with(old(osd0), lostDeployment(osd0, false)), "osd.0 is not in the spec, and does not run 18.2.7: add its storage to spec.storage"},
+		"a reduction":  {cu.SelectingDaemon, "upgraded", with(old(mdsA, mdsB), twoActive), "the filesystem myfs is to be reduced to one metadata server"},
 		"the health":   {cu.RecordingHealth, "recorded", with(old(monB), unrecorded, healthSilent), errSilent.Error()},
 	} {
 		t.Run(name, func(t *testing.T) {

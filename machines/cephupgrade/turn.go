@@ -85,11 +85,11 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 	case left && takes(all, step) && len(f.dead(c, step.Daemon)) > 0:
 		return plan{turn: dead, text: outText(f.dead(c, step.Daemon))}
 	case left:
-		t := step.Daemon.Type
+		t, text := step.Daemon.Type, step.Daemon.String()+" is to be replaced"
 		if step.Kind == order.Reduce {
-			t = ceph.TypeMDS
+			t, text = ceph.TypeMDS, "the filesystem "+step.Filesystem+" is to be reduced to one metadata server"
 		}
-		return plan{turn: replace, step: step, target: d.Targets[t], text: step.Daemon.String() + " is to be replaced"}
+		return plan{turn: replace, step: step, target: d.Targets[t], text: text}
 	case f.partial(d.Targets):
 		return plan{turn: approve, text: "the daemons of the policy are done"}
 	}
