@@ -203,7 +203,7 @@ var changed = guard{
 
 // back is satisfied by the daemon itself: that its pod is ready, or that the maps list it, is no evidence of what it runs.
 var back = guard{
-	Name: "daemon-back", Doc: "the daemon itself reports the wanted version and has its role, or is gone if it was stopped", Expected: "the daemon to have its role on the wanted version", Needs: []transitions.Need{NeedCluster, NeedSelf},
+	Name: "daemon-back", Doc: "the daemon itself reports the wanted version and has its role, or is gone if it was stopped", Expected: "the daemon to have its role on the wanted version", Needs: []transitions.Need{NeedCluster, NeedMemory, NeedSelf},
 	Evaluate: func(f *Facts, d Data) transitions.Verdict {
 		c, known := f.Cluster.Get()
 		if !known {

@@ -30,7 +30,9 @@ func unserved() []row {
 		neverServed(f, c, m)
 		daemon(f, osd1).Trouble, daemon(f, osd1).Idle = "", true
 	}
-	scaled := func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) { daemon(f, osd0).Idle, daemon(f, osd0).Stopped = true, true }
+	scaled := func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
+		daemon(f, osd0).Idle, daemon(f, osd0).Stopped = true, true
+	}
 	lost := want{Event: "osd-lost", To: cu.SelectingDaemon}
 	return []row{
 		in(await, "nothing runs in its pod, and nothing says why", second, with(idle), lost),
@@ -43,7 +45,9 @@ func unserved() []row {
 		in(await, "another OSD that has served does not start", first, with(unclean, failing), back),
 		in(await, "another OSD that never served does not start", first, with(neverServed), back),
 		in(await, "the placement groups are not clean, and another OSD never served", first, with(unclean, neverServed), waits),
-		in(await, "nor are they if the pod of that is to be another one", first, with(unclean, neverServed, podDiffers(osd1)), waits),
+		in(await, "that OSD is replaced next", first, with(unclean, neverServed, podDiffers(osd1)), back),
+		in(await, "whether it is replaced next is not known", first, with(unclean, neverServed, podDiffers(osd1), keysSilent), waits),
+		in(await, "another daemon is replaced next", first, with(unclean, neverServed, podDiffers(osd1), podDiffers(mgrB), notReady(mgrB), func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.Managers.Standbys = nil }), waits),
 		in(health, "placement groups are not available, and another OSD never served", first, with(old(osd0), neverServed, raised("PG_AVAILABILITY")), unhealthy),
 		in(health, "an OSD is down, and another one never served", first, with(old(osd0), neverServed, raised("OSD_DOWN")), unhealthy),
 		in(health, "the OSD that never served is selected", second, with(old(osd1), neverServed, raised("OSD_DOWN")), healthy),
