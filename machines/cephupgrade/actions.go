@@ -85,7 +85,7 @@ var record = &action{
 // before the upgrade.
 func (f *Facts) upgrade(c *Cluster, m *Memory, h *ceph.Health) Upgrade {
 	d := f.decide(c, m)
-	out := Upgrade{Attempt: f.Attempt.ID, Toward: d.To, Codes: health.Codes(*h), Named: f.Spec.ImageNames(), Back: d.Back}
+	out := Upgrade{Attempt: f.Attempt.ID, Toward: d.To, Codes: health.Codes(*h), Named: f.Spec.ImageNames(), Back: d.Back, Builds: d.Builds}
 	changed := slices.ContainsFunc(f.Daemons, func(d Daemon) bool { return d.Launched.Same(out.Toward) || c.runs(&d).Same(out.Toward) })
 	if changed && !out.Toward.IsZero() && out.Toward.Same(m.Upgrade.Toward) {
 		out.Codes = m.Upgrade.Codes
@@ -96,7 +96,7 @@ func (f *Facts) upgrade(c *Cluster, m *Memory, h *ceph.Health) Upgrade {
 // restore gives back what an earlier daemon needed. A Deployment that was just written may be the one from before in a cache, and the flag of
 // the OSD that is about to end would be removed.
 var restore = &action{
-	Name: "restore", Doc: "removes flags, restores settings and starts standbys that no further step needs, and records the end of a downgrade", Needs: maps(), ResolvedBy: NeedCluster, Live: true,
+	Name: "restore", Doc: "removes flags, restores settings and starts standbys that no further step needs, and records the end of a downgrade, or of a change to another build", Needs: maps(), ResolvedBy: NeedCluster, Live: true,
 	Effects: func(f *Facts, _ Data) []Effect {
 		c, m, _, known := f.read()
 		if !known {
@@ -107,7 +107,8 @@ var restore = &action{
 }
 
 // leftovers returns the effects that restore what the turn does not need. None means that nothing is held. A downgrade that has ended is
-// recorded so: daemons that are newer later were not asked to go back.
+// recorded so: daemons that are newer later were not asked to go back. So is the change to another build: an image that an administrator sets later
+// is kept.
 func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 	for _, id := range m.NoOut {
 		name := ceph.Daemon{Type: ceph.TypeOSD, ID: id}
@@ -126,9 +127,14 @@ func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 			out = append(out, Effect{Verb: Start, Daemon: d.Name})
 		}
 	}
-	if p.turn == done && len(m.Upgrade.Back) > 0 {
-		ended := m.Upgrade
+	ended := m.Upgrade
+	if p.turn == done {
 		ended.Back = nil
+	}
+	if p.turn == done || p.turn == approve { // no daemon that has a target differs
+		ended.Builds = nil
+	}
+	if len(ended.Back) < len(m.Upgrade.Back) || len(ended.Builds) < len(m.Upgrade.Builds) {
 		out = append(out, Effect{Verb: Record, Upgrade: ended})
 	}
 	return out

@@ -146,6 +146,8 @@ type Upgrade struct {
 	Named []string
 	// Back are the older versions that it changes daemons back to, until none is left.
 	Back []versions.Version
+	// Builds are the references of the images that it replaces by another build of their version, until none is left.
+	Builds []string
 }
 
 // Settings are the settings of a filesystem that an upgrade reduces.
@@ -181,7 +183,7 @@ func (c *Cluster) Reported(name ceph.Daemon, pod string) (v versions.Version, re
 // decide decides on the version of every daemon.
 func (f *Facts) decide(c *Cluster, m *Memory) decision.Decision {
 	s := f.Spec
-	s.Back, s.Named = m.Upgrade.Back, m.Upgrade.Named
+	s.Back, s.Named, s.Unnamed, s.Builds = m.Upgrade.Back, m.Upgrade.Named, f.unnamed(m), m.Upgrade.Builds
 	s.Released = decision.Released{Known: true, OSD: c.OSDs.RequireRelease, Mon: c.Quorum.MinRelease}
 	s.Daemons = nil
 	for i := range f.Daemons {
@@ -262,6 +264,13 @@ func (c *Cluster) unstarted(d *Daemon) bool {
 	serving, _, _ := c.role(d)
 	_, known := c.osd(d.Name)
 	return !serving && d.Outdated && !d.Stopped && d.Pod == "" && c.runs(d).Same(d.Launched) && (known || d.Name.Type != ceph.TypeOSD)
+}
+
+// unpulled reports whether the daemon does not serve, and the image of its pod cannot be pulled, on which it started before.
+func (c *Cluster) unpulled(d *Daemon) bool {
+	serving, _, _ := c.role(d)
+	_, known := c.osd(d.Name)
+	return !serving && d.Unpulled && !d.Stopped && d.ByHand == "" && c.runs(d).Same(d.Launched) && (known || d.Name.Type != ceph.TypeOSD)
 }
 
 // role reports whether the daemon has its role, and whether it leads or follows another one. A metadata server that the monitors do not hear from

@@ -317,7 +317,7 @@ func awaiting() []row {
 func TestDefinitionTransitions(t *testing.T) {
 	machine := compiled(t)
 	rows := machinetest.TargetChanged(machine, with())
-	for _, part := range [][]row{resting(), selecting(), replacing(), awaiting(), laggy(), missing(), names(), unserved()} {
+	for _, part := range [][]row{resting(), selecting(), replacing(), awaiting(), laggy(), missing(), names(), unserved(), builds()} {
 		rows = append(rows, part...)
 	}
 	machinetest.Run(t, machine, rows)

@@ -130,20 +130,20 @@ func (f *Facts) waiting(c *Cluster, step order.Step) plan {
 // due reports whether anything is left to do. A flag of an OSD that was replaced is kept until it has started, and removed then.
 func (f *Facts) due(c *Cluster, m *Memory) bool {
 	d := f.decide(c, m)
-	return d.Outcome != decision.Permitted || f.planned(c, &d).turn != done || len(m.NoOut) > 0 || len(m.Upgrade.Back) > 0 || f.unnamed(m)
+	return d.Outcome != decision.Permitted || f.planned(c, &d).turn != done || len(m.NoOut) > 0 || len(m.Upgrade.Back) > 0 || len(m.Upgrade.Builds) > 0 || f.unnamed(m)
 }
 
 // unnamed reports whether the spec asks for an image that no attempt has recorded, as after a launch, or after a change of its name alone. An
-// attempt that replaces no daemon records it: what the spec asks for later is a request only if it differs from what was recorded.
+// attempt records it, also if it replaces no daemon: what the spec asks for later is a request only if it differs from what was recorded.
 func (f *Facts) unnamed(m *Memory) bool {
 	return len(f.Daemons) > 0 && slices.ContainsFunc(f.Spec.ImageNames(), func(name string) bool { return !slices.Contains(m.Upgrade.Named, name) })
 }
 
-// differs reports whether the daemon is to be replaced. Two names of one version are the same, unless the daemon never started on the
-// image that it has: another build of the version is how such an image is corrected.
+// differs reports whether the daemon is to be replaced. Two names of one version are the same, unless the attempt replaces the image of the
+// daemon by another build, or the daemon does not start on that image: another name is how such an image is corrected.
 func (f *Facts) differs(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
 	target, moves := targets[d.Name.Type]
-	return d.Outdated || d.Stopped || moves && (!d.on(target) || d.Image != target.Name && c.unstartable(d))
+	return d.Outdated || d.Stopped || moves && (!d.on(target) || target.Replaces(d.launched()) || d.Image != target.Name && (d.Unpulled || c.unstartable(d)))
 }
 
 // unstartable reports whether the daemon does not start on the image that it has. A gateway that is not ready for a moment has started.
@@ -182,7 +182,8 @@ func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all [
 		one := order.Daemon{Name: d.Name, Filesystem: d.Filesystem, Outdated: f.differs(c, d, targets), Held: d.Held != ""}
 		one.Serving, one.Leading, one.Following = c.role(d)
 		failing := c.failing(d)
-		one.Stopped, one.Broken = d.Stopped || failing, failing && !d.Stopped && f.follows(c, d, targets) || c.unstarted(d) && stays(d, targets)
+		unpulled := one.Outdated && c.unpulled(d) && stays(d, targets)
+		one.Stopped, one.Broken = d.Stopped || failing, failing && !d.Stopped && f.follows(c, d, targets) || c.unstarted(d) && stays(d, targets) || unpulled
 		all = append(all, one)
 	}
 	return all

@@ -15,7 +15,7 @@ import (
 // also applies if daemons are replaced for another reason.
 func Decide(s Situation) Decision {
 	d := Decision{Outcome: Permitted}
-	for _, rule := range []func(*Situation, *Decision) bool{images, components, targets, uniform, moved, developed, permitted, retargeted, ordered, gap, released, survival} {
+	for _, rule := range []func(*Situation, *Decision) bool{images, components, targets, builds, uniform, moved, developed, permitted, retargeted, ordered, gap, released, survival} {
 		if !rule(&s, &d) {
 			d.Targets = nil
 			return d
@@ -283,7 +283,7 @@ func survival(s *Situation, d *Decision) bool {
 		if m.Name.Type == ceph.TypeMDS {
 			filesystems[m.Filesystem]++
 		}
-		replaced[m.Name.Type] = replaced[m.Name.Type] || m.Outdated || moves && (!m.Runs.Same(target.Version) || m.Unversioned && m.Launched.Name != "" && !m.Launched.SameAs(target))
+		replaced[m.Name.Type] = replaced[m.Name.Type] || m.Outdated || moves && (target.Replaces(m.Launched) || !m.Runs.Same(target.Version) || m.Unversioned && m.Launched.Name != "" && !m.Launched.SameAs(target))
 	}
 	if replaced[ceph.TypeMon] && counts[ceph.TypeMon] < 3 {
 		lacks(ceph.TypeMon, "%d monitors have no majority without one", counts[ceph.TypeMon])

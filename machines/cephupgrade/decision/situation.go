@@ -26,6 +26,10 @@ type Situation struct {
 	Back []versions.Version
 	// Named are the names of the images that the spec asked for when an attempt last began. One of them is no new request for its version.
 	Named []string
+	// Unnamed is true if the spec asks for an image that is not in Named.
+	Unnamed bool
+	// Builds are the references of the images that the attempt in progress replaces although their version is the wanted one.
+	Builds []string
 	// Released is what the cluster requires of its daemons.
 	Released Released
 	// AcceptedOutage are the types of daemons whose outage is accepted (detent.dev/accept-outage).
@@ -48,6 +52,8 @@ type Image struct {
 	Delay string
 	// Version that the image runs; zero for a development build that reports none.
 	Version versions.Version
+	// Builds of a target are the references that it replaces although they are of its version. See Replaces.
+	Builds []string
 	// Problem is why the version cannot be detected: the image cannot be pulled, or is not Ceph. Nil if it was detected.
 	Problem *transitions.Problem
 }
@@ -124,6 +130,8 @@ type Decision struct {
 	Targets map[ceph.Type]Image
 	// From is the oldest version of the daemons that change, and To the version of the change; both are zero if no version changes.
 	From, To versions.Version
+	// Builds are the references of images of a wanted version that are replaced by another build of it, sorted.
+	Builds []string
 	// Back are the versions of the targets that are older than what daemons run.
 	Back []versions.Version
 }

@@ -1,6 +1,7 @@
 package pods
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -34,7 +35,7 @@ func (w *World) job(ctx context.Context, j *batchv1.Job, pods []corev1.Pod, now 
 		}
 		p.Status.Phase = corev1.PodSucceeded
 		p.Status.ContainerStatuses = []corev1.ContainerStatus{{
-			Name: p.Spec.Containers[0].Name, ImageID: p.Spec.Containers[0].Image + "@sha256:" + strings.Repeat("5", 64),
+			Name: p.Spec.Containers[0].Name, ImageID: p.Spec.Containers[0].Image + "@sha256:" + cmp.Or(w.Digests[p.Spec.Containers[0].Image], strings.Repeat("5", 64)),
 			State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Message: text}},
 		}}
 		return w.Client.Status().Update(ctx, p)

@@ -45,6 +45,8 @@ type World struct {
 	Ceph *ceph.Shared
 	// Images are the versions by image. Another image cannot be pulled. Required.
 	Images map[string]versions.Version
+	// Digests are the digests of images by name. Optional; by default all have the same one.
+	Digests map[string]string
 	// Unpulled reports whether the node of a pod cannot pull its image. Optional.
 	Unpulled func(node, image string) bool
 	// Broken reports whether the container of a daemon does not start with an image. Optional.

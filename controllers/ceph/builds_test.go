@@ -1,0 +1,90 @@
+package ceph_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+)
+
+// everyDaemon is the order in which a build is taken up on one release.
+func everyDaemon() []string {
+	return []string{"mon.b", "mon.c", "mon.a", "mgr.b", "mgr.a", "osd.0", "osd.1", "osd.2", "rgw.store.a", "mds.myfs-b", "mds.myfs-a"}
+}
+
+// TestKindTakesUpAnotherBuild replaces the daemons once the spec names another build of the version that they run, and no daemon for another name
+// of the same build.
+func TestKindTakesUpAnotherBuild(t *testing.T) {
+	asks := func(image string) func(*rig) {
+		return func(r *rig) {
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = image })
+			r.step()
+		}
+	}
+	hand := func(deployment, image string) func(*rig) {
+		return func(r *rig) {
+			r.setByHand(deployment, image)
+			for range 30 {
+				r.step()
+			}
+			r.started()
+			r.resume()
+		}
+	}
+	interrupted := func(r *rig) {
+		r.until("the first daemons", 10*time.Minute, func() bool { return len(r.world.Started) == 2 })
+		c := r.get()
+		c.Status.Lifecycles = nil
+		r.must(r.client.Status().Update(t.Context(), c))
+		r.restart()
+	}
+	halfWay := func(r *rig) {
+		r.until("the first daemons", 10*time.Minute, func() bool { return len(r.world.Started) == 2 })
+	}
+	recorded := func(r *rig) {
+		for range 60 {
+			r.step()
+		}
+	}
+	without := func(names ...string) []string {
+		return slices.DeleteFunc(everyDaemon(), func(d string) bool { return slices.Contains(names, d) })
+	}
+	for name, tc := range map[string]struct {
+		steps []func(*rig)
+		want  []string
+	}{
+		"another build":                    {[]func(*rig){asks("rebuilt/ceph:16")}, everyDaemon()},
+		"another name of the build":        {[]func(*rig){asks("mirror/ceph:16")}, nil},
+		"the status is lost half way":      {[]func(*rig){asks("rebuilt/ceph:16"), interrupted}, everyDaemon()},
+		"the build is withdrawn half way":  {[]func(*rig){asks("rebuilt/ceph:16"), halfWay, asks("ceph:16")}, []string{"mon.b", "mon.c", "mon.b", "mon.c"}},
+		"an image was set by hand before":  {[]func(*rig){hand("rook-ceph-mgr-b", "hand/ceph:16"), asks("rebuilt/ceph:16")}, everyDaemon()},
+		"an image is set by hand later":    {[]func(*rig){asks("mirror/ceph:16"), recorded, hand("rook-ceph-mgr-b", "hand/ceph:16")}, nil},
+		"the build is set by hand earlier": {[]func(*rig){hand("rook-ceph-mgr-b", "rebuilt/ceph:16@sha256:"+strings.Repeat("7", 64)), asks("rebuilt/ceph:16")}, without("mgr.b")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.world.Digests = map[string]string{"rebuilt/ceph:16": strings.Repeat("7", 64)}
+			for _, image := range []string{"rebuilt/ceph:16", "mirror/ceph:16", "hand/ceph:16"} {
+				r.world.Images[image] = r.world.Images["ceph:16"]
+			}
+			for _, step := range tc.steps {
+				step(r)
+			}
+			for range 30 {
+				r.step()
+			}
+			r.until("the end", 20*time.Minute, func() bool { return len(r.world.Started) >= len(tc.want) && r.settled("16")() })
+			for range 60 {
+				r.step()
+			}
+			if diff := cmp.Diff(tc.want, r.started()); diff != "" {
+				t.Errorf("started (-want +got):\n%s", diff)
+			}
+			r.clean()
+		})
+	}
+}
