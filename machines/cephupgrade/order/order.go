@@ -145,10 +145,15 @@ func pick(daemons []Daemon) Step {
 	return wait
 }
 
-// manager returns the standbys before the active manager, which is failed over first if another one can take over.
+// manager returns the standbys before the active manager, which is failed over first if another one can take over. A manager keeps nothing: one
+// that does not serve, such as one that starts again after its failover, is replaced beside an active one that is up to date.
 func manager(daemons []Daemon) Step {
 	step := pick(daemons)
 	if step.Kind != Replace {
+		led := slices.ContainsFunc(daemons, func(d Daemon) bool { return d.Leading && d.Serving && !d.Outdated })
+		if at := slices.IndexFunc(daemons, func(d Daemon) bool { return d.Outdated && !d.Held }); led && at >= 0 {
+			return Step{Kind: Replace, Daemon: daemons[at].Name}
+		}
 		return step
 	}
 	active := slices.ContainsFunc(daemons, func(d Daemon) bool { return d.Name == step.Daemon && d.Leading })

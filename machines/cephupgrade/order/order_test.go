@@ -73,7 +73,11 @@ func TestNext(t *testing.T) {
 		"the only manager":                           {daemons: cluster("mgr.a*"), want: "Replace mgr.a"},
 		"a manager that does not start comes first":  {daemons: cluster("mon.a*", "mon.b", "mon.c", "mgr.a*", "mgr.b#"), want: "Replace mgr.b"},
 		"it does not start on its target":            {daemons: cluster("mon.a*", "mon.b", "mon.c", "mgr.a*", "mgr.b#!"), want: "Replace mon.b"},
-		"a dead standby manager":                     {daemons: cluster("mgr.a*!", "mgr.b-"), want: "Wait mgr.b"},
+		"the former active manager starts again":     {daemons: cluster("mgr.a-", "mgr.b*!"), want: "Replace mgr.a"},
+		"it is held":                                 {daemons: cluster("mgr.a-&", "mgr.b*!"), want: "Wait mgr.a"},
+		"a dead manager beside one that is held":     {daemons: cluster("mgr.a-&", "mgr.b*!", "mgr.c-"), want: "Replace mgr.c"},
+		"no manager is active":                       {daemons: cluster("mgr.a-", "mgr.b!"), want: "Wait mgr.a"},
+		"the active manager does not serve":          {daemons: cluster("mgr.a-", "mgr.b*!-"), want: "Wait mgr.a"},
 
 		"several active metadata servers":                 {cluster("mds.fs-a*", "mds.fs-b*"), versions.StandbysUpgrade, "Reduce fs"},
 		"a follower":                                      {cluster("mds.fs-a*", "mds.fs-b~"), versions.StandbysUpgrade, "Reduce fs"},
