@@ -317,7 +317,7 @@ func awaiting() []row {
 func TestDefinitionTransitions(t *testing.T) {
 	machine := compiled(t)
 	rows := machinetest.TargetChanged(machine, with())
-	for _, part := range [][]row{resting(), selecting(), replacing(), awaiting(), laggy(), missing(), names(), unserved(), builds()} {
+	for _, part := range [][]row{resting(), selecting(), replacing(), awaiting(), laggy(), missing(), names(), unserved(), builds(), standbys()} {
 		rows = append(rows, part...)
 	}
 	machinetest.Run(t, machine, rows)

@@ -181,6 +181,7 @@ func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all [
 		d := &f.Daemons[i]
 		one := order.Daemon{Name: d.Name, Filesystem: d.Filesystem, Outdated: f.differs(c, d, targets), Held: d.Held != ""}
 		one.Serving, one.Leading, one.Following = c.role(d)
+		one.Current = one.Outdated && stays(d, targets) && c.runs(d).Same(d.Launched)
 		failing := c.failing(d)
 		unpulled := one.Outdated && c.unpulled(d) && stays(d, targets)
 		one.Stopped, one.Broken = d.Stopped || failing, failing && !d.Stopped && f.follows(c, d, targets) || c.unstarted(d) && stays(d, targets) || unpulled

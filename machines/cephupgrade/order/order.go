@@ -18,6 +18,8 @@ type Daemon struct {
 	Filesystem string
 	// Outdated is true if the daemon differs from its target: its version or its pod.
 	Outdated bool
+	// Current is true if an outdated daemon runs the version of its target, and only its pod or its build differs.
+	Current bool
 	// Serving is true if the daemon has its role.
 	Serving bool
 	// Leading is true for the leader of the monitors, the active manager and an active metadata server.
@@ -165,7 +167,8 @@ func manager(daemons []Daemon) Step {
 }
 
 // metadata finishes one filesystem after the other: one active metadata server is left, its standbys are stopped or replaced, then it
-// is replaced itself, and then what was stopped.
+// is replaced itself, and then what was stopped. If the active one runs the release already, what was stopped is started first: it may run beside
+// it, and takes over while the pod of the active one is replaced.
 func metadata(daemons []Daemon, standbys versions.Standbys) Step {
 	first := daemons[slices.IndexFunc(daemons, func(d Daemon) bool { return d.Outdated })].Filesystem
 	own := slices.DeleteFunc(slices.Clone(daemons), func(d Daemon) bool { return d.Filesystem != first })
@@ -180,7 +183,7 @@ func metadata(daemons []Daemon, standbys versions.Standbys) Step {
 		return Step{Kind: Reduce, Filesystem: first}
 	}
 	active := slices.IndexFunc(own, func(d Daemon) bool { return d.Leading && d.Outdated })
-	if active < 0 || standbys != versions.StandbysStop {
+	if active < 0 || own[active].Current || standbys != versions.StandbysStop {
 		return pick(own)
 	}
 	if a := own[active]; !a.Serving && !a.Broken { // it recovers, or is repaired on its version: no standby may be missing then

@@ -15,15 +15,15 @@ import (
 )
 
 // cluster returns outdated daemons that serve. A name may have marks: * leads, ~ follows, - does not serve, ! is up to date, % was
-// stopped, # does not start, & is held.
+// stopped, # does not start, & is held, + runs the version of its target.
 func cluster(names ...string) (out []order.Daemon) {
 	for _, n := range names {
-		name := strings.TrimRight(n, "*~-!%#&")
+		name := strings.TrimRight(n, "*~-!%#&+")
 		marks := n[len(name):]
 		t, id, _ := strings.Cut(name, ".")
 		d := order.Daemon{
 			Name: ceph.Daemon{Type: ceph.Type(t), ID: id}, Leading: strings.Contains(marks, "*"), Following: strings.Contains(marks, "~"), Stopped: strings.Contains(marks, "%"),
-			Serving: !strings.ContainsAny(marks, "-%#"), Outdated: !strings.Contains(marks, "!"), Broken: strings.Contains(marks, "#"), Held: strings.Contains(marks, "&"),
+			Serving: !strings.ContainsAny(marks, "-%#"), Outdated: !strings.Contains(marks, "!"), Broken: strings.Contains(marks, "#"), Held: strings.Contains(marks, "&"), Current: strings.Contains(marks, "+"),
 		}
 		if t == "mds" {
 			d.Filesystem = id[:strings.LastIndex(id, "-")]
@@ -87,6 +87,8 @@ func TestNext(t *testing.T) {
 		"standbys are stopped first":                      {cluster("mds.fs-a*", "mds.fs-b"), versions.StandbysStop, "Stop mds.fs-b"},
 		"then the active one is replaced":                 {cluster("mds.fs-a*", "mds.fs-b%"), versions.StandbysStop, "Replace mds.fs-a with an outage"},
 		"then what was stopped":                           {cluster("mds.fs-a*!", "mds.fs-b%"), versions.StandbysStop, "Replace mds.fs-b"},
+		"unless the active one runs the release":          {cluster("mds.fs-a*+", "mds.fs-b%"), versions.StandbysStop, "Replace mds.fs-b"},
+		"then its pod is replaced beside the standby":     {cluster("mds.fs-a*+", "mds.fs-b!"), versions.StandbysStop, "Replace mds.fs-a"},
 		"a standby that is up to date is not stopped":     {cluster("mds.fs-a*", "mds.fs-b!"), versions.StandbysStop, "Replace mds.fs-a"},
 		"without an active one the standbys are replaced": {cluster("mds.fs-a", "mds.fs-b"), versions.StandbysStop, "Replace mds.fs-a"},
 		"the only metadata server":                        {cluster("mds.fs-a*"), versions.StandbysStop, "Replace mds.fs-a with an outage"},
