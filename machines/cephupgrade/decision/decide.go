@@ -283,7 +283,7 @@ func survival(s *Situation, d *Decision) bool {
 		if m.Name.Type == ceph.TypeMDS {
 			filesystems[m.Filesystem]++
 		}
-		replaced[m.Name.Type] = replaced[m.Name.Type] || m.Outdated || moves && (target.Replaces(m.Launched) || !m.Runs.Same(target.Version) || m.Unversioned && m.Launched.Name != "" && !m.Launched.SameAs(target))
+		replaced[m.Name.Type] = replaced[m.Name.Type] || m.Outdated || moves && m.differs(target)
 	}
 	if replaced[ceph.TypeMon] && counts[ceph.TypeMon] < 3 {
 		lacks(ceph.TypeMon, "%d monitors have no majority without one", counts[ceph.TypeMon])
@@ -300,6 +300,11 @@ func survival(s *Situation, d *Decision) bool {
 		return true
 	}
 	return d.end(Refused, OutageNotAccepted, "%s: add daemons, or accept the outage with the annotation detent.dev/accept-outage, such as mon,mgr,mds", strings.Join(refused, "; "))
+}
+
+// differs reports whether the daemon does not run its target: another version, or another build that takes its place.
+func (m *Daemon) differs(target Image) bool {
+	return target.Replaces(m.Launched) || !m.Runs.Same(target.Version) || m.Unversioned && m.Launched.Name != "" && !m.Launched.SameAs(target)
 }
 
 // cut lists at most three names, and how many more there are.
