@@ -11,8 +11,8 @@ import (
 )
 
 // Evictions returns what the budget of a type of daemons permits. While a host is away, all monitors or OSDs on it may be evicted, and no other
-// one of their type: away are their ids. OSDs that have never served may be evicted, too: a budget that counts one that does not start would
-// let no other one go.
+// one of their type: away are their ids. OSDs that have never served, and monitors that have never joined, may be evicted, too: a budget that counts one
+// that does not start would let no other one go.
 func Evictions(s *observation.Snapshot, kind ceph.Type, away []string) render.Evictions {
 	out := render.Evictions{Free: slices.Clone(away), None: len(away) > 0}
 	for _, d := range counted(s, kind) {
@@ -20,21 +20,29 @@ func Evictions(s *observation.Snapshot, kind ceph.Type, away []string) render.Ev
 			out.Count++
 		}
 	}
-	if kind == ceph.TypeOSD {
+	switch kind {
+	case ceph.TypeOSD:
 		out.Free = append(out.Free, NeverServed(s)...)
+	case ceph.TypeMon:
+		for _, name := range s.Record.Of(kind) {
+			if neverJoined(s, name) {
+				out.Free = append(out.Free, name.ID)
+			}
+		}
+	case ceph.TypeMgr, ceph.TypeMDS, ceph.TypeRGW:
 	}
 	return out
 }
 
 // counted returns the daemons of a type that were launched and are to run, whether they have a pod or not. Monitors and OSDs are members of the
-// cluster also if the spec declares them no more. OSDs that have never served do not count.
+// cluster also if the spec declares them no more. OSDs that have never served, and monitors that have never joined, do not count.
 func counted(s *observation.Snapshot, kind ceph.Type) []ceph.Daemon {
 	m, known := observation.Known(s.Cluster)
 	return slices.DeleteFunc(s.Record.Of(kind), func(d ceph.Daemon) bool {
 		_, declared := s.Find(d)
 		member := kind == ceph.TypeOSD || kind == ceph.TypeMon && (!known || len(m.Quorum.Monitors) == 0 || slices.Contains(m.Quorum.Monitors, d.ID)) // or it was removed
 		runs := declared || s.Deployments[d] != nil || member
-		return s.Record.Daemons[d.String()].Reference == "" || !runs || kind == ceph.TypeOSD && neverServed(s, d)
+		return s.Record.Daemons[d.String()].Reference == "" || !runs || kind == ceph.TypeOSD && neverServed(s, d) || kind == ceph.TypeMon && neverJoined(s, d)
 	})
 }
 
@@ -85,6 +93,14 @@ func hostOf(s *observation.Snapshot, name ceph.Daemon) string {
 // neverServed reports whether the record says that an OSD has never served. One of which it does not say that may have data.
 func neverServed(s *observation.Snapshot, osd ceph.Daemon) bool {
 	return s.Record.Daemons[osd.String()].Format == record.FormatAllowed
+}
+
+// neverJoined reports whether a monitor that was launched is no member of the cluster yet: the record says that it has never served, and the
+// monitors do not know it. It counts for no majority until it has joined.
+func neverJoined(s *observation.Snapshot, mon ceph.Daemon) bool {
+	m, known := observation.Known(s.Cluster)
+	one := s.Record.Daemons[mon.String()]
+	return known && len(m.Quorum.Members) > 0 && one.Reference != "" && one.Format == record.FormatAllowed && !slices.Contains(m.Quorum.Monitors, mon.ID)
 }
 
 // NeverServed returns the numbers of the OSDs that have never served.

@@ -158,9 +158,9 @@ func TestAwayOfMonitors(t *testing.T) {
 // TestEvictions counts the daemons that were launched and are to run, whether they have a pod or not.
 func TestEvictions(t *testing.T) {
 	s := &observation.Snapshot{
-		Declared: []daemons.Daemon{{Name: ceph.Daemon{Type: ceph.TypeMDS, ID: "fs-a"}}, {Name: ceph.Daemon{Type: ceph.TypeMDS, ID: "fs-b"}}},
+		Declared: []daemons.Daemon{{Name: ceph.Daemon{Type: ceph.TypeMon, ID: "d"}}, {Name: ceph.Daemon{Type: ceph.TypeMDS, ID: "fs-a"}}, {Name: ceph.Daemon{Type: ceph.TypeMDS, ID: "fs-b"}}},
 		Record: &record.Record{Daemons: map[string]record.Daemon{
-			"mon.a": {Reference: "ceph:18"}, "mon.b": {Reference: "ceph:18"}, "mon.c": {},
+			"mon.a": {Reference: "ceph:18"}, "mon.b": {Reference: "ceph:18"}, "mon.c": {}, "mon.d": {Reference: "ceph:18", Format: record.FormatAllowed},
 			"osd.0": {Reference: "ceph:18", Format: record.FormatDone}, "osd.1": {Reference: "ceph:18", Format: record.FormatDone},
 			"osd.2":    {Reference: "ceph:18", Format: record.FormatAllowed},
 			"mds.fs-a": {Reference: "ceph:18"}, "mds.fs-b": {}, "mds.fs-c": {Reference: "ceph:18"}, "mds.fs-d": {Reference: "ceph:18"},
@@ -173,8 +173,10 @@ func TestEvictions(t *testing.T) {
 		mons []string // of Ceph, if it is known
 		want render.Evictions
 	}{
-		"a monitor that was removed from Ceph":        {of: ceph.TypeMon, mons: []string{"a"}, want: render.Evictions{Count: 1}},
-		"monitors that the spec declares no more":     {of: ceph.TypeMon, want: render.Evictions{Count: 2}},
+		"a monitor that was removed from Ceph":        {of: ceph.TypeMon, mons: []string{"a", "d"}, want: render.Evictions{Count: 2}},
+		"monitors that the spec declares no more":     {of: ceph.TypeMon, want: render.Evictions{Count: 3}},
+		"a monitor that never joined":                 {of: ceph.TypeMon, mons: []string{"a", "b"}, want: render.Evictions{Count: 2, Free: []string{"d"}}},
+		"a monitor that has joined, and never served": {of: ceph.TypeMon, mons: []string{"a", "b", "d"}, want: render.Evictions{Count: 3}},
 		"an OSD that never served":                    {of: ceph.TypeOSD, want: render.Evictions{Count: 2, Free: []string{"2"}}},
 		"OSDs whose host is away":                     {of: ceph.TypeOSD, away: []string{"0"}, want: render.Evictions{Count: 1, Free: []string{"0", "2"}, None: true}},
 		"metadata servers that are declared, or left": {of: ceph.TypeMDS, want: render.Evictions{Count: 2}},
@@ -183,7 +185,7 @@ func TestEvictions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s.Cluster = transitions.Pending[cephupgrade.Cluster]()
 			if tc.mons != nil {
-				s.Cluster = transitions.Known(cephupgrade.Cluster{Quorum: ceph.Quorum{Monitors: tc.mons}}, time.Now())
+				s.Cluster = transitions.Known(cephupgrade.Cluster{Quorum: ceph.Quorum{Monitors: tc.mons, Members: tc.mons}}, time.Now())
 			}
 			if diff := cmp.Diff(tc.want, facts.Evictions(s, tc.of, tc.away), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("evictions (-want +got):\n%s", diff)
