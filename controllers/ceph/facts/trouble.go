@@ -66,13 +66,27 @@ func lastEnd(status *corev1.ContainerStatus, init bool) *corev1.ContainerStateTe
 	return status.LastTerminationState.Terminated
 }
 
-// Why is why a daemon does not start: the trouble of its pod, or why the API server refuses to create the pod; empty if nothing says so.
+// Why is why a daemon does not start: the trouble of its pod, or why the API server refuses to create the pod; empty if nothing says so. A pod that
+// has ended for good starts no more: why it has no successor comes first.
 func Why(s *observation.Snapshot, name ceph.Daemon) string {
 	pod, of := s.Pods[name], s.Deployments[name]
-	if why := Trouble(pod); why != "" || of == nil || pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, of) {
+	over := finished(pod)
+	if why := Trouble(pod); !over && (why != "" || of == nil || pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, of)) {
 		return why
 	}
-	return cmp.Or(Refused(of), Paused(of), Stopped(name, of), Ending(s, pod))
+	why := ""
+	if of != nil {
+		why = cmp.Or(Refused(of), Paused(of), Stopped(name, of), Ending(s, pod))
+	}
+	if why == "" && over {
+		why = cmp.Or(Trouble(pod), strings.Trim(pod.Status.Reason+": "+pod.Status.Message, ": \n"))
+	}
+	return why
+}
+
+// finished reports whether a pod has ended for good, such as one that its node has evicted: no container of it runs again.
+func finished(pod *corev1.Pod) bool {
+	return pod != nil && (pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded)
 }
 
 // Stopped is why a daemon has no pod: an administrator scaled its Deployment to zero; empty if it has replicas. Metadata servers are stopped and

@@ -87,6 +87,7 @@ func TestRefused(t *testing.T) {
 			{Type: appsv1.DeploymentReplicaFailure, Status: status, Reason: "FailedCreate", Message: message},
 		}}
 	}
+	evicted := corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}
 	earlier := failure(corev1.ConditionTrue, message)
 	earlier.ObservedGeneration = 1
 	for name, tc := range map[string]struct {
@@ -100,6 +101,7 @@ func TestRefused(t *testing.T) {
 		"not any more":                   {failure(corev1.ConditionFalse, message), nil, ""},
 		"the one of another template":    {earlier, nil, ""},
 		"it has a pod":                   {failure(corev1.ConditionTrue, message), &corev1.Pod{}, ""},
+		"it has one that was evicted":    {failure(corev1.ConditionTrue, message), &corev1.Pod{Status: evicted}, "FailedCreate: exceeded quota: small, requested: memory=1Gi, limited: memory=512Mi"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &observation.Snapshot{
@@ -149,6 +151,7 @@ func TestWhyADaemonHasNoPod(t *testing.T) {
 	deleted := func(before time.Duration) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "before", DeletionTimestamp: &metav1.Time{Time: now.Add(-before)}}}
 	}
+	evicted := &corev1.Pod{Status: corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: "The node was low on resource: memory. "}}
 	for name, tc := range map[string]struct {
 		of       ceph.Type
 		replicas int32
@@ -160,6 +163,8 @@ func TestWhyADaemonHasNoPod(t *testing.T) {
 		"the upgrade stops it":             {of: ceph.TypeMDS},
 		"its pod ends":                     {of: ceph.TypeOSD, replicas: 1, pod: deleted(-10 * time.Second)},
 		"its pod has just passed its time": {of: ceph.TypeOSD, replicas: 1, pod: deleted(10 * time.Second)},
+		"its pod was evicted":              {of: ceph.TypeOSD, replicas: 1, pod: evicted, want: "Evicted: The node was low on resource: memory."},
+		"it was scaled after an eviction":  {of: ceph.TypeMgr, pod: evicted, want: "the Deployment one has 0 replicas: kubectl scale -n rook-ceph deployment one --replicas=1"},
 		"its pod does not end":             {of: ceph.TypeOSD, replicas: 1, pod: deleted(time.Minute), want: "the pod before does not end: if its node is down for good, delete it with --force"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -127,7 +127,7 @@ func Daemons(s *observation.Snapshot) (all []cephupgrade.Daemon) {
 		d.Stopped = have.Spec.Replicas != nil && *have.Spec.Replicas == 0
 		d.Outdated = s.Outdated[name]
 		d.Held = Held(s, name)
-		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil && render.Current(pod, have) {
+		if pod := s.Pods[name]; pod != nil && pod.DeletionTimestamp == nil && !finished(pod) && render.Current(pod, have) {
 			d.Ready, d.Trouble, d.Unpulled = observation.Ready(pod), Trouble(pod), Unpulled(pod)
 			if p := observation.Process(pod); !p.StartedAt.IsZero() { // otherwise nothing runs in it yet
 				d.Pod, d.StartedAt, d.Restarted = p.Pod, p.StartedAt, p.Restarted
