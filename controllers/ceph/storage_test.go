@@ -67,6 +67,27 @@ func TestKindKeepsTheHostOfAnOSD(t *testing.T) {
 	}
 }
 
+// TestKindMovesAnOSDToAnotherHost in CRUSH once that is approved with the value that the Warning shows.
+func TestKindMovesAnOSDToAnotherHost(t *testing.T) {
+	c := cluster("ceph:16")
+	c.Spec.Storage.VolumeClaims[0].Count, c.Spec.Storage.Nodes = 3, nil
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	r.world.Node = "node-2"
+	r.lose(cephclient.Daemon{Type: cephclient.TypeOSD, ID: "0"})
+	r.world.Empty = nil
+	r.until("the Warning", 5*time.Minute, func() bool { return r.settled("16")() && r.warning(status.CrushHostShared) != "" })
+	if got := r.record().Daemons["osd.0"].CrushHost; got != "simulated" {
+		t.Fatalf("moved to %s without an approval", got)
+	}
+	_, value, _ := strings.Cut(r.warning(status.CrushHostShared), labels.Approve+"=")
+	value, _, _ = strings.Cut(value, ",")
+	r.approve(value)
+	r.until("the move", time.Minute, func() bool {
+		return r.record().Daemons["osd.0"].CrushHost == "node-2" && r.record().Daemons["osd.1"].CrushHost == "simulated" && r.warning(status.CrushHostShared) == ""
+	})
+}
+
 // lost returns the Warning about lost data; empty if there is none.
 func (r *rig) lost() string {
 	for _, c := range r.get().Status.Conditions {

@@ -28,6 +28,7 @@ func (t *scope) identify(ctx context.Context) error {
 	}
 	t.unplaced = t.place(ctx, next)
 	t.detected(next)
+	t.moved(next)
 	t.dataDirs(next)
 	t.remake(next)
 	t.filesystems(next)
@@ -195,6 +196,17 @@ func (t *scope) located(next *record.Record) {
 		}
 		one.CrushHost = pod.Spec.NodeName
 		next.Daemons[d.Name.String()] = one
+	}
+}
+
+// moved records another host in CRUSH of an OSD on a volume claim, where that is approved. The OSD moves there when it starts next.
+func (t *scope) moved(next *record.Record) {
+	for _, d := range t.declaredOf(ceph.TypeOSD) {
+		one, recorded := next.Daemons[d.Name.String()]
+		if to, approved := facts.MoveTo(t.cluster, t.snapshot, d); approved && recorded {
+			one.CrushHost = to
+			next.Daemons[d.Name.String()] = one
+		}
 	}
 }
 

@@ -53,7 +53,7 @@ type Daemon struct {
 	// DataDir is what spec.dataDirHostPath was when the monitor was placed; empty until it is known. A Cluster that is created again may
 	// declare another one.
 	DataDir string `json:"dataDir,omitempty"`
-	// CrushHost of an OSD on a volume claim is the node on which it first served. It stays the host of the OSD in CRUSH.
+	// CrushHost of an OSD on a volume claim is the node on which it first served, or that was approved since. It stays the host of the OSD in CRUSH.
 	CrushHost string `json:"crushHost,omitempty"`
 	// Format is whether the data of a monitor or an OSD may be formatted.
 	Format Format `json:"format,omitempty"`

@@ -46,6 +46,9 @@ const DataDirElsewhere = "DataDirElsewhere"
 // ClaimDeleted is the reason of the Warning about claims of OSDs that are gone, or that are being deleted, which the end of a pod would complete.
 const ClaimDeleted = "ClaimDeleted"
 
+// CrushHostShared is the reason of the Warning about OSDs that share a host in CRUSH and serve on several nodes.
+const CrushHostShared = "CrushHostShared"
+
 // DeploymentEdited is the reason of the Warning about Deployments that an administrator paused or scaled.
 const DeploymentEdited = "DeploymentEdited"
 
@@ -65,6 +68,7 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	}
 	out := warn(warn(nil, StorageLost, lost), OSDRemoved, unused)
 	out = warn(out, ClaimDeleted, claimsDeleted(c, s))
+	out = warn(out, CrushHostShared, facts.SharedHosts(c, s))
 	out = warn(out, FilesystemRemoved, filesystemsRemoved(c, s))
 	out = warn(out, ImageSetByHand, byHand(c, s))
 	out = warn(out, DeploymentEdited, edited(s))

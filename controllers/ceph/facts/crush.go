@@ -1,0 +1,77 @@
+package facts
+
+import (
+	"fmt"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/labels"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+)
+
+// defaultCopies is how many copies a pool has by default, each on another host in CRUSH.
+const defaultCopies = 3
+
+// moveApproval is the value of the annotation for one OSD and one node.
+func moveApproval(osd ceph.Daemon, node string) string {
+	return fmt.Sprintf("crush-host=%s/%s", osd, node)
+}
+
+// MoveTo returns the node that becomes the host in CRUSH of an OSD on a volume claim, and false if that is not approved: the OSD serves there, and
+// has another host. A node on which it does not run is not accepted: a name with an error would be a host of its own.
+func MoveTo(c *cephv1.Cluster, s *observation.Snapshot, osd daemons.Daemon) (string, bool) {
+	if s.Record == nil {
+		return "", false
+	}
+	node, host := servesOn(s, osd.Name), crushHost(s, osd)
+	return node, osd.Claims != nil && host != "" && node != "" && node != host && c.Annotations[labels.Approve] == moveApproval(osd.Name, node)
+}
+
+// SharedHosts says which OSDs on volume claims share a host in CRUSH although they serve on other nodes, which are no host of any OSD, and how they
+// are moved. They first served on one node. It is empty if there are enough hosts for the copies of a pool, or one for each node: an OSD that moves
+// with a drain keeps its host.
+func SharedHosts(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
+	if s.Record == nil {
+		return nil
+	}
+	of, nodes := map[string]int{}, map[string]bool{}
+	for _, d := range s.Declared {
+		if host := crushHost(s, d); d.Name.Type == ceph.TypeOSD && host != "" {
+			of[host]++
+			if node := servesOn(s, d.Name); node != "" {
+				nodes[node] = true
+			}
+		}
+	}
+	if len(of) >= min(defaultCopies, len(nodes)) {
+		return nil
+	}
+	for _, d := range s.Declared {
+		host, node := crushHost(s, d), servesOn(s, d.Name)
+		if d.Claims == nil || host == "" || node == "" || of[host] < 2 || of[node] > 0 {
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("%s runs on %s, and is in the host %s of CRUSH with other OSDs, where it first served: %d hosts are too few for %d copies. "+
+			"To move it to the host %[2]s, with its data, approve that with %[6]s, and delete its pod when this Warning does not name it any more",
+			d.Name, node, host, len(of), defaultCopies, approveCommand(c, moveApproval(d.Name, node))))
+	}
+	return texts
+}
+
+// crushHost is the host in CRUSH of an OSD: its node if it is on a directory, and the recorded one on a volume claim; empty if none is recorded.
+func crushHost(s *observation.Snapshot, osd daemons.Daemon) string {
+	if osd.Claims == nil {
+		return osd.Node
+	}
+	return s.Record.Daemons[osd.Name.String()].CrushHost
+}
+
+// servesOn is the node of the ready pod of a daemon; empty without one.
+func servesOn(s *observation.Snapshot, name ceph.Daemon) string {
+	pod := s.Pods[name]
+	if pod == nil || pod.DeletionTimestamp != nil || !observation.Ready(pod) {
+		return ""
+	}
+	return pod.Spec.NodeName
+}

@@ -1,0 +1,71 @@
+package facts_test
+
+import (
+	"fmt"
+	"regexp"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/daemons"
+	"github.com/detent-dev/detent/controllers/ceph/facts"
+	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/controllers/labels"
+	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+)
+
+// TestSharedHosts names the values that approve to move OSDs to the hosts that they serve on, and says which of them are moved.
+func TestSharedHosts(t *testing.T) {
+	approval := regexp.MustCompile(`crush-host=[^,\s]+`)
+	for name, tc := range map[string]struct {
+		hosts, nodes []string // of OSDs on claims; a node is empty without a ready pod
+		directory    string   // the node of an OSD in a directory; empty for none
+		approved     string
+		shown, moved []string
+	}{
+		"each in its own host":            {hosts: []string{"a", "b", "c"}, nodes: []string{"a", "b", "c"}},
+		"all on one node":                 {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "a", "a"}},
+		"all in one host":                 {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, shown: []string{"crush-host=osd.1/b", "crush-host=osd.2/c"}},
+		"one is approved":                 {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, approved: "crush-host=osd.1/b", shown: []string{"crush-host=osd.1/b", "crush-host=osd.2/c"}, moved: []string{"osd.1 to b"}},
+		"one was moved":                   {hosts: []string{"a", "b", "a"}, nodes: []string{"a", "b", "c"}, approved: "crush-host=osd.1/b", shown: []string{"crush-host=osd.2/c"}},
+		"another node is approved":        {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, approved: "crush-host=osd.1/c", shown: []string{"crush-host=osd.1/b", "crush-host=osd.2/c"}},
+		"one that does not serve":         {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "", "c"}, approved: "crush-host=osd.1/", shown: []string{"crush-host=osd.2/c"}},
+		"the node of a directory":         {hosts: []string{"a", "a"}, nodes: []string{"a", "b"}, directory: "b"},
+		"a drain moved two of one host":   {hosts: []string{"a", "a", "b", "c"}, nodes: []string{"b", "c", "b", "c"}},
+		"a drain moved one to a new node": {hosts: []string{"a", "a", "b", "c"}, nodes: []string{"d", "c", "b", "c"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &cephv1.Cluster{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{labels.Approve: tc.approved}}}
+			s := &observation.Snapshot{Record: &record.Record{Daemons: map[string]record.Daemon{}}, Pods: map[ceph.Daemon]*corev1.Pod{}}
+			put := func(d daemons.Daemon, node string) {
+				s.Declared = append(s.Declared, d)
+				s.Pods[d.Name] = &corev1.Pod{Spec: corev1.PodSpec{NodeName: node}}
+				s.Pods[d.Name].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
+			}
+			for i, host := range tc.hosts {
+				osd := ceph.Daemon{Type: ceph.TypeOSD, ID: fmt.Sprint(i)}
+				s.Record.Daemons[osd.String()] = record.Daemon{CrushHost: host}
+				put(daemons.Daemon{Name: osd, Claims: &cephv1.VolumeClaims{}}, tc.nodes[i])
+			}
+			if tc.directory != "" {
+				put(daemons.Daemon{Name: ceph.Daemon{Type: ceph.TypeOSD, ID: "9"}, Node: tc.directory}, tc.directory)
+			}
+			var shown, moved []string
+			for _, text := range facts.SharedHosts(c, s) {
+				shown = append(shown, approval.FindString(text))
+			}
+			for _, d := range s.Declared {
+				if to, approved := facts.MoveTo(c, s, d); approved {
+					moved = append(moved, d.Name.String()+" to "+to)
+				}
+			}
+			if diff := cmp.Diff([][]string{tc.shown, tc.moved}, [][]string{shown, moved}); diff != "" {
+				t.Errorf("shown, moved (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
