@@ -3,6 +3,7 @@ package detent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,9 +37,10 @@ type External[O Object, A, F, W any] struct {
 	// Instances returns, by the name of a machine, the names of its instances on an object. An instance that is not named any more is released
 	// through its entry in the status, and by what Existing returns. Optional; default: an object has each lifecycle once.
 	Instances map[string]func(object O) []string
-	// Existing returns, by the name of a machine, the names of the instances that the system still has, by the answers that are known. One
-	// that is not declared any more is released although its entry was lost with the status. Optional; default: only entries are released.
-	Existing map[string]func(seen external.Snapshot[A]) []string
+	// Existing returns, by the name of a machine, the names of the instances that the system still has, and false if an answer that tells is not
+	// known: the finalizer then stays. One that is not declared any more is released although its entry was lost with the status. The needs of
+	// such a machine are observed in every reconcile. Optional; default: only entries are released.
+	Existing map[string]func(seen external.Snapshot[A]) (names []string, known bool)
 	// Facts returns the facts of a lifecycle, of the instance that is named in the options.
 	Facts func(object O, seen external.Snapshot[A], options machines.ObserveOptions) F
 	// Ask sends a question about an object. It must return when its context ends.
@@ -94,7 +96,8 @@ func (e External[O, A, F, W]) Kind(system System[A, W]) (lifecycle.Kind[O, exter
 			several++
 			binding.Instances = func(o O, _ external.Snapshot[A]) ([]string, bool) { return names(o), true }
 			if left := e.Existing[definition.Name]; left != nil {
-				binding.Existing = func(_ O, seen external.Snapshot[A]) []string { return left(seen) }
+				binding.Existing = func(_ O, seen external.Snapshot[A]) ([]string, bool) { return left(seen) }
+				kind.AlwaysNeeded = withNeeds(kind.AlwaysNeeded, definition.Needs)
 			}
 		}
 		kind.Lifecycles = append(kind.Lifecycles, machines.Bind(machine, binding))
@@ -108,6 +111,16 @@ func (e External[O, A, F, W]) Kind(system System[A, W]) (lifecycle.Kind[O, exter
 		return lifecycle.Kind[O, external.Snapshot[A], W]{}, fmt.Errorf("the operator of %s has Instances of a lifecycle without a machine: use the names of its machines", e.Name)
 	}
 	return kind, kind.Validate()
+}
+
+// withNeeds adds declared needs to a list of their names.
+func withNeeds(names []transitions.Need, declared []machines.Need) []transitions.Need {
+	for _, need := range declared {
+		if !slices.Contains(names, need.Name) {
+			names = append(names, need.Name)
+		}
+	}
+	return names
 }
 
 // SetupWithManager registers the operator: its controller, the pollers of the system, its events, and its metrics in the registry that

@@ -77,17 +77,18 @@ func (b *bound[O, S, F, D, FX, E]) Instances(object O, snapshot S) (names []stri
 	return names, known, err
 }
 
-func (b *bound[O, S, F, D, FX, E]) Existing(object O, snapshot S) (names []string, err error) {
+func (b *bound[O, S, F, D, FX, E]) Existing(object O, snapshot S) (names []string, known bool, err error) {
 	if b.binding.Existing == nil {
-		return nil, nil
+		return nil, true, nil
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			names, err = nil, defect("listing what exists of lifecycle "+b.binding.Name, p)
+			names, known, err = nil, false, defect("listing what exists of lifecycle "+b.binding.Name, p)
 		}
 	}()
-	names, _ = validInstances(b.binding.Existing(object, snapshot), b.MaxInstances()) // others may have made what has another name
-	return names, nil
+	names, known = b.binding.Existing(object, snapshot)
+	names, _ = validInstances(names, b.MaxInstances()) // others may have made what has another name
+	return names, known, nil
 }
 
 // validInstances returns the sorted valid names, at most that many, and an error that says which are left out.

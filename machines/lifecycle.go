@@ -74,9 +74,9 @@ type Evaluator[O, S, E any] interface {
 	// Instances returns the sorted names of the declared instances, and whether the list is complete. The error names what cannot
 	// be managed.
 	Instances(object O, snapshot S) (names []string, known bool, err error)
-	// Existing returns the sorted names of the instances of which the snapshot shows something outside the status. The error is a defect
-	// of the kind.
-	Existing(object O, snapshot S) (names []string, err error)
+	// Existing returns the sorted names of the instances of which the snapshot shows something outside the status, and whether the list is
+	// complete. The error is a defect of the kind.
+	Existing(object O, snapshot S) (names []string, known bool, err error)
 	// Instance returns the evaluator of one instance. Its Name is the instance's entry name.
 	Instance(name string) Evaluator[O, S, E]
 	// Evaluate reads the facts from the snapshot, once.

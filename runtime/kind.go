@@ -76,7 +76,8 @@ type Kind[O Object, S, E any] struct {
 	Apply func(ctx context.Context, object O, snapshot S, write Writer) error
 	// Records is where the kind keeps the records of its machines. Required if an action has Records.
 	Records Records[O]
-	// AlwaysNeeded are the needs that Project reads. They are observed in every reconcile. Optional; default: none.
+	// AlwaysNeeded are the needs that Project reads, and Instances and Existing of a Binding. They are observed in every reconcile.
+	// Optional; default: none.
 	AlwaysNeeded []transitions.Need
 	// Project sets the kind's status fields on the object and returns the kind's conditions. It must be pure, and must keep the
 	// values of fields that this snapshot does not contain.

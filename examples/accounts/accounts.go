@@ -145,9 +145,9 @@ func NewOperator(url string, client *http.Client) Operator {
 		Name: "Account", New: func() *api.Account { return &api.Account{} }, Settle: Settle,
 		Machines:  []detent.Machine[Facts, Command]{AccountMachine(), CardMachine()},
 		Instances: map[string]func(*api.Account) []string{"card": func(a *api.Account) []string { return a.Spec.Cards }},
-		Existing: map[string]func(external.Snapshot[bank.Account]) []string{"card": func(seen external.Snapshot[bank.Account]) []string {
-			account, _ := seen.Known(NeedAccount)
-			return account.Cards
+		Existing: map[string]func(external.Snapshot[bank.Account]) ([]string, bool){"card": func(seen external.Snapshot[bank.Account]) ([]string, bool) {
+			account, known := seen.Known(NeedAccount)
+			return account.Cards, known
 		}},
 		Facts: func(a *api.Account, seen external.Snapshot[bank.Account], o machines.ObserveOptions) Facts {
 			return Facts{a.Spec.Plan, o.Instance, seen.Fact(NeedAccount), seen.Commands(o)}

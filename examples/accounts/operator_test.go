@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/detent-dev/detent"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/examples/accounts/api"
 	"github.com/detent-dev/detent/examples/accounts/bank"
@@ -87,6 +88,49 @@ func TestOperatorKeepsAccounts(t *testing.T) {
 	server.Close() // no request is under way
 	if diff := cmp.Diff(map[string]bank.Account{}, service.Accounts); diff != "" {
 		t.Errorf("accounts after the deletion (-want +got):\n%s", diff)
+	}
+}
+
+// TestOperatorCancelsACardWhoseEntryIsLost deletes an object whose status was lost after its last card was removed from the spec. No entry
+// requests the answer that shows the card, and the first answer takes a moment.
+func TestOperatorCancelsACardWhoseEntryIsLost(t *testing.T) {
+	scheme := k8sruntime.NewScheme()
+	if err := api.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	account := &api.Account{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "savings", UID: "uid", Finalizers: []string{lifecycle.Finalizer}}}
+	c := fake.NewClientBuilder().WithScheme(scheme).WithObjects(account).WithStatusSubresource(account).Build()
+	service := bank.New(0)
+	service.Accounts["uid"] = bank.Account{Plan: "gold", Cards: []string{"visa"}}
+	server := httptest.NewServer(service)
+	clk := clocktesting.NewFakeClock(time.Unix(1e9, 0))
+	operator := NewOperator(server.URL, server.Client())
+	operator.Machines = []detent.Machine[Facts, Command]{CardMachine()}
+	system := &external.Polled[external.Object, external.Object, transitions.Need, bank.Account, Command]{
+		Protocol: operator.Protocol(), Clock: clk, Settle: Settle, Wake: func(types.NamespacedName) {},
+	}
+	defer system.Close()
+	kind, err := operator.Kind(system)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, key := lifecycle.New(kind, lifecycle.Options{Client: c, Live: c, Clock: clk}), client.ObjectKeyFromObject(account)
+	if err := c.Delete(t.Context(), account); err != nil {
+		t.Fatal(err)
+	}
+	for range 5000 {
+		if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: key}); err != nil {
+			t.Fatal(err)
+		}
+		if err = c.Get(t.Context(), key, account); apierrors.IsNotFound(err) {
+			break
+		}
+		time.Sleep(time.Millisecond)
+		clk.Step(time.Second)
+	}
+	server.Close() // no request is under way
+	if cards := service.Accounts["uid"].Cards; !apierrors.IsNotFound(err) || len(cards) > 0 {
+		t.Errorf("cards after the deletion: %q, %v", cards, err)
 	}
 }
 

@@ -12,11 +12,14 @@ import (
 type instance struct {
 	// removed means that the instance has an entry, or something of it exists, and that it is not declared any more.
 	removed bool
-	// undecided represents instances that cannot be listed or managed, with the reason if it is known.
+	// undecided represents instances that cannot be listed or managed, or of which is not known whether they exist, with the reason if it is
+	// known.
 	undecided bool
 	err       error
 	// unmanaged means that the undecided instances are declared and can have no entry, so that nothing was done for them.
 	unmanaged bool
+	// hidden means that no instance is known to be undecided, so that the status shows none.
+	hidden bool
 }
 
 // UnmanagedInstances is why not all declared instances of a lifecycle are managed. It is no defect of the machine: there are too many, or a
@@ -53,30 +56,31 @@ func (in *In[O, S, E]) expand(snapshot S) (lifecycles []machines.Evaluator[O, S,
 		if known && err != nil {
 			err = &UnmanagedInstances{err}
 		}
-		if !known || err != nil {
-			add(lc, instance{undecided: true, err: err, unmanaged: known})
-		}
-		existing, broken := lc.Existing(in.Object, snapshot)
-		if broken != nil && err == nil {
+		existing, seen, broken := lc.Existing(in.Object, snapshot)
+		if err == nil {
 			err = broken
-			add(lc, instance{undecided: true, err: err})
+		}
+		if !known || !seen || err != nil {
+			add(lc, instance{undecided: true, err: err, unmanaged: known && seen, hidden: known && err == nil && !in.Deleting})
 		}
 		stored := instancesOf(lc.Name(), in.Status)
-		room, waiting := lc.MaxInstances()-len(stored), 0
+		room, waiting, held := lc.MaxInstances()-len(stored), 0, false
 		for _, name := range union(names, stored, existing) {
 			_, declared := slices.BinarySearch(names, name)
 			if _, has := slices.BinarySearch(stored, name); !has {
 				room--
 				if room < 0 {
 					waiting++
+					_, exists := slices.BinarySearch(existing, name)
+					held = held || exists
 					continue
 				}
 			}
 			add(lc.Instance(name), instance{removed: known && err == nil && !declared})
 		}
-		if waiting > 0 && known && err == nil {
+		if waiting > 0 && known && seen && err == nil {
 			err := &UnmanagedInstances{fmt.Errorf("%d instances wait until others are released: an object has at most %d", waiting, lc.MaxInstances())}
-			add(lc, instance{undecided: true, err: err, unmanaged: true})
+			add(lc, instance{undecided: true, err: err, unmanaged: !held})
 		}
 	}
 	return lifecycles, instances

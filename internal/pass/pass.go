@@ -28,7 +28,7 @@ type In[O, S, E any] struct {
 	Now      time.Time
 	// DeadlineScale is a factor for declared deadlines; 0 means 1.
 	DeadlineScale float64
-	// AlwaysNeeded are expensive facts that are always observed because the kind shows them in its status.
+	// AlwaysNeeded are expensive facts that are always observed because the kind shows them in its status, or finds instances by them.
 	AlwaysNeeded []transitions.Need
 	// Observe observes the actual state. Decide calls it once, again if a persisted state contradicts the observation and must be
 	// inferred, and again if an entered state waits for further facts. Act calls it once, and again for the facts that the
@@ -145,8 +145,14 @@ func (step *Step[O, S, E]) conclude(instances []instance) {
 			step.Dropped = append(step.Dropped, s.Name)
 		}
 	}
-	if len(step.Dropped) > 0 {
-		step.Lifecycles = slices.DeleteFunc(step.Lifecycles, func(lc machines.Evaluator[O, S, E]) bool { return slices.Contains(step.Dropped, lc.Name()) })
+	gone := slices.Clip(step.Dropped)
+	for i := range instances {
+		if instances[i].hidden {
+			gone = append(gone, step.Results[i].Name)
+		}
+	}
+	if len(gone) > 0 {
+		step.Lifecycles = slices.DeleteFunc(step.Lifecycles, func(lc machines.Evaluator[O, S, E]) bool { return slices.Contains(gone, lc.Name()) })
 	}
 }
 
