@@ -30,8 +30,7 @@ const (
 // is shown and retried with back-off. It delays no lifecycle and does not replace the rest of the status.
 func (p *reconcileScope[O, S, E]) reconcileChildren(ctx context.Context, snapshot S, acted bool) {
 	write := p.writer()
-	repaired := p.repair(ctx, snapshot, write)
-	if of := p.memory.repairing; (repaired || of != nil && of.apart) && !acted {
+	if p.repair(ctx, snapshot, write) && !acted {
 		p.apply(ctx, snapshot, write)
 	}
 	if write.writes > 0 {
@@ -67,59 +66,75 @@ func (p *reconcileScope[O, S, E]) apply(ctx context.Context, snapshot S, write W
 	if p.kind.Apply == nil || p.in.Deleting {
 		return
 	}
-	if p.attempt(ctx, &p.memory.applying, "applying", func(ctx context.Context) error { return p.kind.Apply(ctx, p.object, snapshot, write) }) {
+	if done, _ := p.attempt(ctx, &p.memory.applying, "applying", func(ctx context.Context) error { return p.kind.Apply(ctx, p.object, snapshot, write) }); done {
 		p.memory.applied = p.in.Generation
 	}
 }
 
-// repair reports whether the lost children are restored, as far as the snapshot shows. It continues while the object is being
-// deleted, unless the garbage collector deletes the children first.
-func (p *reconcileScope[O, S, E]) repair(ctx context.Context, snapshot S, write Writer) bool {
-	p.repaired = p.kind.Repair == nil || isForeground(p.object) ||
-		p.attempt(ctx, &p.memory.repairing, "repairing", func(ctx context.Context) error { return p.kind.Repair(ctx, p.object, snapshot, write) })
-	return p.repaired
+// repair restores lost children, as far as the snapshot shows, and reports whether Apply may follow: they are restored, or nothing else depends
+// on those that this attempt could not restore. It continues while the object is being deleted, unless the garbage collector deletes the
+// children first.
+func (p *reconcileScope[O, S, E]) repair(ctx context.Context, snapshot S, write Writer) (applies bool) {
+	if p.kind.Repair == nil || isForeground(p.object) {
+		p.repaired = true
+		return true
+	}
+	var apart bool
+	p.repaired, apart = p.attempt(ctx, &p.memory.repairing, "repairing", func(ctx context.Context) error { return p.kind.Repair(ctx, p.object, snapshot, write) })
+	return p.repaired || apart
 }
 
-// attempt runs one step on the children, unless it is backed off, and reports whether it succeeded. A stale cache and a
-// conflict cause a requeue and do not count as failures; ErrWait is shown and causes no back-off. A single failure that may be over
-// at the next attempt is retried and not shown. The back-off ends with the generation that failed: a corrected spec does not wait for it.
-func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, of **trouble, doing string, do func(context.Context) error) bool {
+// childrenPause is the minimum time between two attempts of a step on the children that fails. After a failure apart, which has kept nothing
+// else from being done, it is states.DefaultPoll.
+const childrenPause = 30 * time.Second
+
+// attempt runs one step on the children, unless it has just failed. It reports whether it succeeded, and whether nothing else depends on what
+// failed in this attempt. A stale cache and a conflict cause a requeue and do not count as failures; ErrWait is shown and causes no back-off.
+// A single failure that may be over at the next attempt is retried and not shown. A reconcile that the back-off does not cause attempts the
+// step as well, after childrenPause: a child that is wanted now does not wait for one that fails for long. A corrected spec does not even wait
+// for that.
+func (p *reconcileScope[O, S, E]) attempt(ctx context.Context, of **trouble, doing string, do func(context.Context) error) (done, apart bool) {
 	if t := *of; t != nil && t.generation != p.in.Generation {
 		t.failures, t.notBefore = 0, time.Time{}
 	}
 	if t := *of; t != nil && p.now.Before(t.notBefore) {
 		p.requeue.at(t.notBefore, p.now)
-		return false
+		return false, false
 	}
 	err := p.limited(ctx, doing, do)
+	apart = errors.As(err, new(apartError))
 	switch {
 	case err == nil:
 		*of = nil
-		return true
+		return true, false
 	case errors.Is(err, ErrStale):
 		p.requeue.after(freshnessRequeue)
+		return false, false
 	case apierrors.IsConflict(err):
 		p.requeue.after(freshnessTimeout)
+		return false, false
 	case errors.Is(err, ErrWait):
-		*of = &trouble{last: fmt.Errorf("%s children: %w", doing, err), apart: errors.As(err, new(apartError))}
+		*of = &trouble{last: fmt.Errorf("%s children: %w", doing, err)}
 		p.requeue.after(p.scaled(states.DefaultPoll))
 	default:
 		t := ensured(of)
-		t.apart = errors.As(err, new(apartError))
 		t.generation = p.in.Generation
 		t.failures++
 		failure := fmt.Errorf("%s children: %w", doing, err)
 		if t.failures > 1 || !transient(err) {
 			t.last = failure
 		}
-		pause := p.scaled(states.Backoff{}.After(t.failures))
-		t.notBefore = p.now.Add(pause)
+		pause, least := p.scaled(states.Backoff{}.After(t.failures)), childrenPause
+		if apart {
+			least = states.DefaultPoll
+		}
+		t.notBefore = p.clock.Now().Add(min(pause, p.scaled(least))) // the attempt may have taken long
 		p.requeue.after(pause)
 		p.metrics.failed(p.kind.Name, "", "")
 		log.FromContext(ctx).Info("children could not be written; will retry", "failures", t.failures,
 			"after", pause.String(), "error", failure.Error())
 	}
-	return false
+	return false, apart
 }
 
 // applied reports whether the children of the generation were applied in this process, and nothing has failed since.

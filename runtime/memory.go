@@ -51,12 +51,10 @@ type memory struct {
 type trouble struct {
 	failures  int
 	notBefore time.Time
-	// generation is that of the object when a step on its children failed, whose back-off ends with it; 0 for other steps.
+	// generation is that of the object when a step on its children failed, whose pause ends with it; 0 for other steps.
 	generation int64
 	// last is why the step did not complete, as the status shows it; nil if it did.
 	last error
-	// apart means that nothing else depends on what failed.
-	apart bool
 	// deciding and acting are the defects of the machine in the last reconcile, found while deciding and while acting.
 	deciding, acting error
 }
