@@ -2,6 +2,7 @@ package machines
 
 import (
 	"strings"
+	"time"
 
 	"github.com/detent-dev/detent/transitions"
 )
@@ -192,6 +193,12 @@ var breakages = map[string]breakage{
 	"an action that does nothing": {
 		breaks: func(d *toyDefinition) { d.States[restarting].Action.Effects = nil },
 		where:  "state Restarting", remedy: "action restart has no Effects", want: []string{"ErrMissingAction"},
+	},
+	"a back-off whose longest pause is less than its first": {
+		breaks: func(d *toyDefinition) {
+			d.States[restarting].Backoff.Min, d.States[restarting].Backoff.Max = time.Hour, time.Minute
+		},
+		where: "state Restarting", remedy: "the Max of its Backoff is 1m0s, less than its Min of 1h0m0s", want: []string{"ErrBackoff"},
 	},
 	"an action in a wait": {
 		breaks: func(d *toyDefinition) { d.States[soaking].Action = d.States[restarting].Action },

@@ -55,6 +55,9 @@ func checkKind[F, D, E any](s *State[F, D, E], where string, found *Findings) {
 	if s.Kind == states.Rest && s.OnTargetChange != "" {
 		found.add(ErrMisplacedOnTargetChange, where, "rest is left by its transitions; drop OnTargetChange")
 	}
+	if b := s.Backoff; b.Max > 0 && b.Max < b.Min {
+		found.add(ErrBackoff, where, "the Max of its Backoff is %s, less than its Min of %s: declare a longer Max, or none", b.Max, b.Min)
+	}
 	if s.Action != nil {
 		checkAction(s, where, found)
 	}

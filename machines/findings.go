@@ -22,6 +22,7 @@ var (
 	ErrTwoGuards                   = errors.New("transition with two guards")
 	ErrMissingDeadline             = errors.New("wait without a deadline")
 	ErrMissingAction               = errors.New("work without an action")
+	ErrBackoff                     = errors.New("back-off that ends before it begins")
 	ErrMisplacedAction             = errors.New("action in a state that does not act")
 	ErrMissingInvariant            = errors.New("state without Invariant")
 	ErrMissingOnTargetChange       = errors.New("state without OnTargetChange")

@@ -15,7 +15,7 @@ var kinds = map[string]error{
 	"ErrName": ErrName, "ErrMissingDoc": ErrMissingDoc, "ErrDuplicateState": ErrDuplicateState, "ErrReservedName": ErrReservedName,
 	"ErrUnreachable": ErrUnreachable, "ErrNoWayOut": ErrNoWayOut, "ErrRestForEver": ErrRestForEver, "ErrUndeclaredState": ErrUndeclaredState,
 	"ErrDuplicateEdge": ErrDuplicateEdge, "ErrMissingGuard": ErrMissingGuard, "ErrTwoGuards": ErrTwoGuards, "ErrMissingDeadline": ErrMissingDeadline,
-	"ErrMissingAction": ErrMissingAction, "ErrMisplacedAction": ErrMisplacedAction, "ErrMissingInvariant": ErrMissingInvariant,
+	"ErrMissingAction": ErrMissingAction, "ErrBackoff": ErrBackoff, "ErrMisplacedAction": ErrMisplacedAction, "ErrMissingInvariant": ErrMissingInvariant,
 	"ErrMissingOnTargetChange": ErrMissingOnTargetChange, "ErrMisplacedOnTargetChange": ErrMisplacedOnTargetChange, "ErrNothingAwaited": ErrNothingAwaited,
 	"ErrMissingPrecondition": ErrMissingPrecondition, "ErrMissingOnPreconditionFailed": ErrMissingOnPreconditionFailed, "ErrMissingExpected": ErrMissingExpected, "ErrQuiet": ErrQuiet,
 	"ErrUndeclaredNeed": ErrUndeclaredNeed, "ErrUnusedNeed": ErrUnusedNeed, "ErrMissingInference": ErrMissingInference, "ErrMissingTarget": ErrMissingTarget,

@@ -3,7 +3,7 @@ package states
 import "time"
 
 // Backoff bounds the exponential back-off of an action that fails. It doubles from Min to Max. A value that is not positive
-// means the default: DefaultBackoffMin, DefaultBackoffMax.
+// means the default: DefaultBackoffMin, and DefaultBackoffMax or Min if that is longer.
 type Backoff struct {
 	Min, Max time.Duration
 }
@@ -18,7 +18,7 @@ func (b Backoff) After(failures int) time.Duration {
 		least = DefaultBackoffMin
 	}
 	if most <= 0 {
-		most = DefaultBackoffMax
+		most = max(least, DefaultBackoffMax)
 	}
 	pause := least
 	for i := 1; i < failures && pause < most; i++ {

@@ -24,6 +24,8 @@ func TestBackoffAfter(t *testing.T) {
 		"many failures stay at the most":            {failures: 1 << 20, want: 5 * time.Minute},
 		"own bounds replace the defaults":           {backoff: states.Backoff{Min: 3 * time.Second, Max: 10 * time.Second}, failures: 2, want: 6 * time.Second},
 		"own most cuts the doubling":                {backoff: states.Backoff{Min: 3 * time.Second, Max: 10 * time.Second}, failures: 3, want: 10 * time.Second},
+		"a long least needs no most":                {backoff: states.Backoff{Min: time.Hour}, failures: 1, want: time.Hour},
+		"a long least is the most":                  {backoff: states.Backoff{Min: time.Hour}, failures: 9, want: time.Hour},
 		"a least above the most is cut to the most": {backoff: states.Backoff{Min: time.Hour, Max: time.Minute}, failures: 1, want: time.Minute},
 	}
 	for name, tc := range cases {
