@@ -116,6 +116,51 @@ func TestWriterApplyUnstructured(t *testing.T) {
 	}
 }
 
+// TestWriterApplyUnstructuredComparesWhatIsStored applies a child, and then another or the same one again.
+func TestWriterApplyUnstructuredComparesWhatIsStored(t *testing.T) {
+	secret := func(field string, value any) *unstructured.Unstructured {
+		u := configMap("")
+		u.Object["kind"], u.Object["data"] = "Secret", map[string]any{}
+		u.Object[field] = value
+		return u
+	}
+	service := func(port any) *unstructured.Unstructured {
+		u := configMap("")
+		delete(u.Object, "data")
+		u.Object["kind"], u.Object["spec"] = "Service", map[string]any{"ports": []any{map[string]any{"port": port, "protocol": "TCP"}}}
+		return u
+	}
+	empty := configMap("")
+	empty.Object["data"] = map[string]any{}
+	for name, tc := range map[string]struct {
+		stored, next *unstructured.Unstructured
+		want         []string
+	}{
+		"a whole number of JSON":    {stored: service(float64(80)), next: service(float64(80))},
+		"a whole number of Go":      {stored: service(80), next: service(80)},
+		"another number":            {stored: service(80), next: service(81), want: []string{"update child"}},
+		"a key of a ConfigMap less": {stored: configMap("old"), next: empty, want: []string{"update child"}},
+		"a key of a Secret less":    {stored: secret("data", map[string]any{"a": "eA=="}), next: secret("data", map[string]any{}), want: []string{"update child"}},
+		"the text of a Secret":      {stored: secret("data", map[string]any{"a": "eA=="}), next: secret("stringData", map[string]any{"a": "x"})},
+		"another text of a Secret":  {stored: secret("data", map[string]any{"a": "eA=="}), next: secret("stringData", map[string]any{"a": "y"}), want: []string{"update child"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := newUntyped(t)
+			write := u.children.Writer(u.owner, nil)
+			for _, child := range []*unstructured.Unstructured{tc.stored, tc.next} {
+				u.writes = nil
+				if err := write.Apply(t.Context(), child); err != nil {
+					t.Fatal(err)
+				}
+				u.clock.SetTime(u.clock.Now().Add(2 * time.Second))
+			}
+			if diff := cmp.Diff(tc.want, u.writes, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("writes (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 // A read that replaces that of a late cache returns the object, whatever its type.
 func TestChildrenReaderLateReadsWithoutAType(t *testing.T) {
 	kind := metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}

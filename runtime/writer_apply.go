@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,12 +11,17 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 func (w *childWriter) Apply(ctx context.Context, child client.Object) error {
-	want, key := copyOf(child), client.ObjectKeyFromObject(child)
+	key := client.ObjectKeyFromObject(child)
+	want, err := decoded(child)
+	if err != nil {
+		return fmt.Errorf("copying %T %s: %w", child, key, err)
+	}
 	want.SetResourceVersion("")
 	want.SetUID("")
 	if err := w.Own(want); err != nil {
@@ -23,7 +29,7 @@ func (w *childWriter) Apply(ctx context.Context, child client.Object) error {
 	}
 	stored := copyOf(want)
 	blank(stored)
-	err := w.children.Reader(w.owner.GetUID(), false).Get(ctx, key, stored)
+	err = w.children.Reader(w.owner.GetUID(), false).Get(ctx, key, stored)
 	if ObjectMissing(err) {
 		if err = w.Create(ctx, copyOf(want)); !apierrors.IsAlreadyExists(err) {
 			return err
@@ -47,6 +53,21 @@ func (w *childWriter) Apply(ctx context.Context, child client.Object) error {
 	return w.Update(ctx, next)
 }
 
+// decoded returns a copy with the values that the API server would return. Those of an object without a Go type may be of other types, such as
+// a float for a whole number in one that was read from YAML: it would never equal what is stored.
+func decoded(child client.Object) (client.Object, error) {
+	untyped, ok := child.(*unstructured.Unstructured)
+	if !ok {
+		return copyOf(child), nil
+	}
+	data, err := untyped.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	want := &unstructured.Unstructured{}
+	return want, want.UnmarshalJSON(data)
+}
+
 // applied returns the stored child with the wanted fields, or nil if they do not differ.
 func (w *childWriter) applied(stored, want client.Object) (client.Object, error) {
 	if stored.GetDeletionTimestamp() != nil {
@@ -64,12 +85,13 @@ func (w *childWriter) applied(stored, want client.Object) (client.Object, error)
 	if err != nil {
 		return nil, err
 	}
+	whole := wholeFields(want)
 	fields, err := wantedFields(want)
 	if err != nil {
 		return nil, err
 	}
 	changed := !equality.Semantic.DeepEqual(stored.GetOwnerReferences(), next.GetOwnerReferences())
-	for _, name := range wholeFields(want) {
+	for _, name := range whole {
 		if !equality.Semantic.DeepEqual(fields[name], have[name]) {
 			delete(have, name)
 			changed = true
@@ -96,19 +118,23 @@ func labelled(stored, want client.Object) bool {
 
 // wantedFields returns the fields that Apply compares and writes.
 func wantedFields(want client.Object) (map[string]any, error) {
-	if secret, ok := want.(*corev1.Secret); ok && len(secret.StringData) > 0 { // is stored in data
-		secret.Data = maps.Clone(secret.Data)
-		if secret.Data == nil {
-			secret.Data = map[string][]byte{}
-		}
-		for name, text := range secret.StringData {
-			secret.Data[name] = []byte(text)
-		}
-		secret.StringData = nil
-	}
+	isSecret := coreKind(want) == "Secret"
 	fields, err := k8sruntime.DefaultUnstructuredConverter.ToUnstructured(want)
 	if err != nil {
 		return nil, err
+	}
+	if texts, _ := fields["stringData"].(map[string]any); isSecret && len(texts) > 0 { // is stored in data
+		data, _ := fields["data"].(map[string]any)
+		if data == nil {
+			data = map[string]any{}
+		}
+		for name, value := range texts {
+			if text, ok := value.(string); ok {
+				data[name] = base64.StdEncoding.EncodeToString([]byte(text))
+			}
+		}
+		fields["data"] = data
+		delete(fields, "stringData")
 	}
 	for _, name := range []string{"apiVersion", "kind", "status"} {
 		delete(fields, name)
@@ -121,11 +147,25 @@ func wantedFields(want client.Object) (map[string]any, error) {
 
 // wholeFields returns the top-level fields of which Apply also removes keys, because Kubernetes adds none.
 func wholeFields(child client.Object) []string {
-	switch child.(type) {
-	case *corev1.ConfigMap, *corev1.Secret:
-		return []string{"data", "binaryData"}
+	if coreKind(child) == "" {
+		return nil
 	}
-	return nil
+	return []string{"data", "binaryData"}
+}
+
+// coreKind returns ConfigMap or Secret for such an object, also for one without a Go type, and an empty string for any other.
+func coreKind(child client.Object) string {
+	switch child := child.(type) {
+	case *corev1.ConfigMap:
+		return "ConfigMap"
+	case *corev1.Secret:
+		return "Secret"
+	case *unstructured.Unstructured:
+		if kind := child.GroupVersionKind(); kind.Group == "" && (kind.Kind == "ConfigMap" || kind.Kind == "Secret") {
+			return kind.Kind
+		}
+	}
+	return ""
 }
 
 // covers reports whether have contains every value that is set in want.
