@@ -18,17 +18,25 @@ import (
 // prefix of the annotations that are Detent's own.
 const prefix = "detent.dev/"
 
-// known returns the annotations of detent.dev that resources of a kind have.
+// known returns the annotations of detent.dev that users set on resources of a kind, without that prefix.
 func known(kind string) (names []string) {
 	for _, a := range labels.Annotations() {
-		if strings.HasPrefix(a.Name, prefix) && slices.Contains(a.Kinds, kind) && !slices.Contains(names, a.Name) {
-			names = append(names, a.Name)
+		if name, own := strings.CutPrefix(a.Name, prefix); own && slices.Contains(a.Kinds, kind) && !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	if kind == labels.KindMirrorMaker2 {
-		names = append(names, labels.OffsetsRequest)
-	}
 	return names
+}
+
+// kindsOf returns the kinds of resources that users set an annotation on.
+func kindsOf(name string) (kinds []string) {
+	for _, a := range labels.Annotations() {
+		if a.Name == name {
+			kinds = append(kinds, a.Kinds...)
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
 }
 
 // flags are the boolean annotations of objects of a kind, without those of a pause: an object with an invalid one is paused, and says so.
@@ -47,17 +55,21 @@ func flags(kind string) []string {
 // longest is how many bytes of the name or of the value of an annotation are shown.
 const longest = 64
 
-// Unknown says which annotations of detent.dev have no effect on an object, because its kind does not have them.
+// Unknown says which annotations of detent.dev have no effect on an object, because its kind does not have them. It names an annotation that was
+// probably meant. What follows the prefix is compared, which all have in common.
 func Unknown(kind string, o metav1.Object) (texts []string) {
 	for _, name := range slices.Sorted(maps.Keys(o.GetAnnotations())) {
-		if !strings.HasPrefix(name, prefix) || slices.Contains(known(kind), name) {
+		own, ours := strings.CutPrefix(name, prefix)
+		if !ours || slices.Contains(known(kind), own) || kind == labels.KindMirrorMaker2 && name == labels.OffsetsRequest {
 			continue
 		}
-		remedy := "Remove it"
-		if near := nearest.Of(name, known(kind)); near != "" {
-			remedy += ", or write " + near
+		problem := "is unknown and has no effect. Remove it"
+		if kinds := kindsOf(name); len(kinds) > 0 {
+			problem = "has no effect on this kind, but on " + strings.Join(kinds, ", ") + ". Remove it"
+		} else if near := nearest.Of(own, known(kind)); near != "" {
+			problem += ", or write " + prefix + near
 		}
-		texts = append(texts, fmt.Sprintf("the annotation %s of %s %s is unknown and has no effect. %s", machines.Cut(name, longest), kind, o.GetName(), remedy))
+		texts = append(texts, fmt.Sprintf("the annotation %s of %s %s %s", machines.Cut(name, longest), kind, o.GetName(), problem))
 	}
 	return texts
 }

@@ -75,7 +75,7 @@ func TestSpecWarnings(t *testing.T) {
 				p.Annotations = map[string]string{"detent.dev/drain": "true"}
 			},
 			want: map[string]string{labels.UnknownAnnotation: "the annotation detent.dev/paused of Kafka my-cluster is unknown and has no effect. Remove it, or write detent.dev/pause; " +
-				"the annotation detent.dev/drain of KafkaNodePool dual-role is unknown and has no effect. Remove it"},
+				"the annotation detent.dev/drain of KafkaNodePool dual-role has no effect on this kind, but on Kafka. Remove it"},
 		},
 		"an exporter with an expression that cannot be read": {
 			change: func(k *kafkav1beta2.Kafka, _ *kafkav1beta2.KafkaNodePool) {
