@@ -154,8 +154,8 @@ type Need struct {
 	Name transitions.Need
 	// Doc says what is requested from which system. Required.
 	Doc string
-	// MaxAge is the age from which an observation counts as unreadable. Optional; default: 30 seconds. At Rest the resync
-	// interval applies.
+	// MaxAge is the age from which an observation counts as unreadable. Optional; default: 30 seconds. At Rest and
+	// in a Hold the resync interval applies.
 	MaxAge time.Duration
 }
 

@@ -28,7 +28,7 @@ const (
 	// True.
 	Planned HoldReason = "Planned"
 	// Advice reports a problem that needs no stop. Ready, Reconciling and Stalled keep their values, the state is shown in a
-	// Warning condition, and the lifecycle is reconciled again with back-off.
+	// Warning condition, and the lifecycle is reconciled again by events, at its Poll, and at the resync interval.
 	Advice HoldReason = "Advice"
 )
 
@@ -44,8 +44,8 @@ type State struct {
 	Doc string
 	// Deadline after which a lifecycle that is still in the state is shown as Stalled. It never causes a transition.
 	Deadline time.Duration
-	// Poll is the interval at which a Work or Wait state is requeued when no watch event comes first. Optional; default:
-	// DefaultPoll.
+	// Poll is the interval at which a Work, Wait or Hold state is requeued when no watch event comes first. Optional; default:
+	// DefaultPoll, and for a Hold none: what leaves it is observed by events and at the resync interval.
 	Poll time.Duration
 	// Backoff of the state's action. Optional; default: DefaultBackoffMin to DefaultBackoffMax.
 	Backoff Backoff
