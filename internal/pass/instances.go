@@ -48,42 +48,47 @@ func (in *In[O, S, E]) expand(snapshot S) (lifecycles []machines.Evaluator[O, S,
 		lifecycles, instances = append(lifecycles, lc), append(instances, one)
 	}
 	for _, lc := range in.Lifecycles {
-		if !lc.Several() {
+		if lc.Several() {
+			in.expandOne(lc, snapshot, add)
+		} else {
 			add(lc, instance{})
-			continue
-		}
-		names, known, err := lc.Instances(in.Object, snapshot)
-		if known && err != nil {
-			err = &UnmanagedInstances{err}
-		}
-		existing, seen, broken := lc.Existing(in.Object, snapshot)
-		if err == nil {
-			err = broken
-		}
-		if !known || !seen || err != nil {
-			add(lc, instance{undecided: true, err: err, unmanaged: known && seen, hidden: known && err == nil && !in.Deleting})
-		}
-		stored := instancesOf(lc.Name(), in.Status)
-		room, waiting, held := lc.MaxInstances()-len(stored), 0, false
-		for _, name := range union(names, stored, existing) {
-			_, declared := slices.BinarySearch(names, name)
-			if _, has := slices.BinarySearch(stored, name); !has {
-				room--
-				if room < 0 {
-					waiting++
-					_, exists := slices.BinarySearch(existing, name)
-					held = held || exists
-					continue
-				}
-			}
-			add(lc.Instance(name), instance{removed: known && err == nil && !declared})
-		}
-		if waiting > 0 && known && seen && err == nil {
-			err := &UnmanagedInstances{fmt.Errorf("%d instances wait until others are released: an object has at most %d", waiting, lc.MaxInstances())}
-			add(lc, instance{undecided: true, err: err, unmanaged: !held})
 		}
 	}
 	return lifecycles, instances
+}
+
+// expandOne adds the instances of one lifecycle, and one without a name for those that are undecided.
+func (in *In[O, S, E]) expandOne(lc machines.Evaluator[O, S, E], snapshot S, add func(machines.Evaluator[O, S, E], instance)) {
+	names, known, err := lc.Instances(in.Object, snapshot)
+	if known && err != nil {
+		err = &UnmanagedInstances{err}
+	}
+	existing, seen, broken := lc.Existing(in.Object, snapshot)
+	if err == nil {
+		err = broken
+	}
+	if !known || !seen || err != nil {
+		add(lc, instance{undecided: true, err: err, unmanaged: known && seen, hidden: known && err == nil && !in.Deleting})
+	}
+	stored := instancesOf(lc.Name(), in.Status)
+	room, waiting, held := lc.MaxInstances()-len(stored), 0, false
+	for _, name := range union(names, stored, existing) {
+		_, declared := slices.BinarySearch(names, name)
+		if _, has := slices.BinarySearch(stored, name); !has {
+			room--
+			if room < 0 {
+				waiting++
+				_, exists := slices.BinarySearch(existing, name)
+				held = held || exists
+				continue
+			}
+		}
+		add(lc.Instance(name), instance{removed: known && err == nil && !declared})
+	}
+	if waiting > 0 && known && seen && err == nil {
+		err := &UnmanagedInstances{fmt.Errorf("%d instances wait until others are released: an object has at most %d", waiting, lc.MaxInstances())}
+		add(lc, instance{undecided: true, err: err, unmanaged: !held})
+	}
 }
 
 // isRemoved reports whether the snapshot shows that the instance of an entry is not declared any more.
