@@ -27,7 +27,8 @@ func (r *rig) unready() string {
 
 // TestKindRunsConnectors checks the cases kc-mock- and rest- of test/testdata/cases/offsets.yaml on a connector of MirrorMaker 2: the
 // requests that are sent, and what is shown. These differ on purpose: a restart that Connect refuses makes the resource not ready, where
-// Strimzi warns; and a status that Connect does not have yet is awaited without an end, and shown.
+// Strimzi warns; a status that Connect does not have yet is awaited without an end, and shown; and a connector that has failed is paused, as
+// its tasks may work.
 func TestKindRunsConnectors(t *testing.T) {
 	const resourcePath = "/connectors/" + source
 	settle := func(r *rig) { r.until("that all is settled", r.settled) }
@@ -68,7 +69,26 @@ func TestKindRunsConnectors(t *testing.T) {
 			for range 60 {
 				r.step()
 			}
-		}}},
+		}}, want: []string{"PUT " + resourcePath + "/pause"}},
+		"kc-mock-failed-to-paused, and its tasks work": {do: []func(r *rig){func(r *rig) {
+			r.connect.Fail(source)
+			for range 3 { // the state is published
+				r.step()
+			}
+			r.edit(state(kafkav1beta2.ConnectorPaused))
+			r.until("that it is paused", func() bool { return slices.Contains(r.writes, "PUT "+resourcePath+"/pause") })
+			for range 300 {
+				r.step()
+			}
+			mirrored := r.connect.Mirrored(source)
+			r.connect.Produce("orders", 5)
+			r.step()
+			if got := r.connect.Mirrored(source); got != mirrored {
+				r.t.Errorf("%d records were mirrored after it was to pause", got-mirrored)
+			}
+			r.edit(state(kafkav1beta2.ConnectorRunning))
+			r.until("that its tasks go on", func() bool { return r.connect.Mirrored(source) > mirrored })
+		}}, want: []string{"PUT " + resourcePath + "/pause", "PUT " + resourcePath + "/resume"}},
 		"kc-mock-config-change-uses-put": {do: []func(r *rig){func(r *rig) {
 			r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].SourceConnector.TasksMax = new(int32(1)) })
 			settle(r)

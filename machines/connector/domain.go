@@ -30,7 +30,8 @@ func Domain() domain.Domain[Facts, Data] {
 			domain.Of(value{}, set("not declared", func(f *Facts) { f.Declared = false }), set("declared as stopped", func(f *Facts) { f.State = Stopped }), set("declared as paused", func(f *Facts) { f.State = Paused }),
 				set("another configuration", func(f *Facts) { f.Config = "c2" }), set("a refused spec", func(f *Facts) { f.Config, f.Refused = "c2", true })),
 			domain.Of(value{}, reported("no connector", Connector{}), reported("stopped", Connector{Exists: true, Config: "c1", State: Stopped}), reported("paused", Connector{Exists: true, Config: "c1", State: Paused}),
-				reported("failed", Connector{Exists: true, Config: "c1", State: Failed}),
+				reported("failed", Connector{Exists: true, Config: "c1", State: Failed}), reported("failed with tasks that work", Connector{Exists: true, Config: "c1", State: Failed, TasksWork: true}),
+				reported("failed with paused tasks", Connector{Exists: true, Config: "c1", State: Failed, TasksPaused: true}), reported("without a worker", Connector{Exists: true, Config: "c1", State: "UNASSIGNED"}),
 				set("Connect silent", func(f *Facts) { f.Connector = transitions.Unreadable[Connector](errors.New("connection refused")) })),
 			domain.Of(value{}, set("a restart", func(f *Facts) { f.Restart = Restart{Tasks: true, OnlyFailed: true} }), set("a requested restart", func(f *Facts) { f.Restart = Restart{Annotation: "strimzi.io/restart-connector"} }),
 				set("a requested restart of a task", func(f *Facts) {
@@ -44,9 +45,11 @@ func Domain() domain.Domain[Facts, Data] {
 			case Applying:
 				return []Data{{Command: Create}, {Command: Stop}, {Command: RestartIt, Annotation: "strimzi.io/restart-connector"}}
 			case Confirming:
-				return []Data{{Command: Stop, Outcome: connectoroffsets.Confirmed}, {Command: Resume, Outcome: connectoroffsets.Refused}, {Command: Create, Outcome: connectoroffsets.Uncertain}}
+				return []Data{{Command: Stop, Outcome: connectoroffsets.Confirmed}, {Command: Pause, Outcome: connectoroffsets.Confirmed}, {Command: Resume, Outcome: connectoroffsets.Refused}, {Command: Create, Outcome: connectoroffsets.Uncertain}}
 			case Clearing:
 				return []Data{{Command: RestartIt, Annotation: "strimzi.io/restart-connector", Outcome: connectoroffsets.Confirmed}}
+			case Settled:
+				return []Data{{}, {Command: Pause, Outcome: connectoroffsets.Confirmed}}
 			default:
 				return []Data{{}}
 			}

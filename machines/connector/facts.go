@@ -21,6 +21,9 @@ const (
 	Failed  State = "FAILED"
 )
 
+// unpublished is the state of a connector whose state no worker has published yet.
+const unpublished State = ""
+
 // Facts of one connector.
 type Facts struct {
 	Now time.Time
@@ -53,6 +56,21 @@ type Connector struct {
 	// Config is the digest of its configuration.
 	Config string
 	State  State
+	// TasksWork is true if a task is neither paused nor failed, TasksPaused if one is paused. The tasks of a connector that has failed go on,
+	// and follow requests for another state, which the connector itself does not.
+	TasksWork, TasksPaused bool
+}
+
+// paused reports whether nothing of a connector that is to pause works, or will work again: it has paused, or it has failed with its tasks
+// paused or failed, and Connect has stored that it is to pause. A paused task shows that; else only the confirmed request does.
+func (c *Connector) paused(d Data) bool {
+	stored := c.TasksPaused || d.pauses()
+	return c.State == Paused || c.State == Failed && !c.TasksWork && stored
+}
+
+// halted reports whether the connector, or a task of one that has failed, waits for a request to run again.
+func (c *Connector) halted() bool {
+	return c.State == Paused || c.State == Stopped || c.State == Failed && c.TasksPaused
 }
 
 // Restart is a restart of a connector or of a task.
@@ -99,10 +117,10 @@ type Effect struct {
 
 // due returns the command that brings the connector to what the spec declares. A connector is stopped before it is configured, so that
 // a new configuration does not run. While the spec is refused, it keeps the configuration that Connect has.
-func (f *Facts) due(c *Connector) Command {
+func (f *Facts) due(c *Connector, d Data) Command {
 	switch {
 	case f.Declared && c.Exists:
-		return f.differs(c)
+		return f.differs(c, d)
 	case c.Exists:
 		return Delete
 	case f.Declared && !f.Refused:
@@ -111,16 +129,17 @@ func (f *Facts) due(c *Connector) Command {
 	return None
 }
 
-// differs returns the command for a declared connector that exists.
-func (f *Facts) differs(c *Connector) Command {
+// differs returns the command for a declared connector that exists. A pause is requested in each state that a worker has published: Connect
+// stores it, the tasks of a connector that has failed follow it, and one without a worker does once it has one.
+func (f *Facts) differs(c *Connector, d Data) Command {
 	switch {
 	case f.State == Stopped && c.State != Stopped:
 		return Stop
 	case c.Config != f.Config && !f.Refused:
 		return Configure
-	case f.State == Running && (c.State == Paused || c.State == Stopped):
+	case f.State == Running && c.halted():
 		return Resume
-	case f.State == Paused && (c.State == Running || c.State == Stopped): // Connect does not pause what has failed
+	case f.State == Paused && c.State != unpublished && !c.paused(d):
 		return Pause
 	case f.Restart.due() && c.State != Stopped && f.Restart.Task > 0:
 		return RestartTask

@@ -42,6 +42,9 @@ type Data struct {
 	Annotation, Value string
 }
 
+// pauses reports whether the last command was a pause that Connect has confirmed.
+func (d Data) pauses() bool { return d.Command == Pause && d.Outcome == connectoroffsets.Confirmed }
+
 func encode(d Data) map[string]string {
 	m := map[string]string{}
 	for key, value := range map[string]string{"command": string(d.Command), "outcome": string(d.Outcome), "annotation": d.Annotation, "value": d.Value} {
@@ -77,32 +80,37 @@ func reads(f *Facts, condition func(c *Connector) (bool, string)) transitions.Ve
 	return transitions.If(condition(&c))
 }
 
-// asDeclared says that no command is due, and that none is to have its effect yet: Connect publishes a state some time after it has confirmed
-// the command, and the spec may have gone back to the state that is still published.
-var asDeclared = guard{
-	Name: "as-declared", Doc: "Connect reports the connector as declared, and no request about its state is to have its effect yet", Expected: "the connector as declared", Needs: []transitions.Need{NeedConnectors},
-	Evaluate: func(f *Facts, d Data) transitions.Verdict {
-		return reads(f, func(c *Connector) (bool, string) {
-			if due := f.due(c); due != None {
+// asDeclared is a choice that says that no command is due, and that none is to have its effect yet: Connect publishes a state some time after
+// it has confirmed the command, and the spec may have gone back to the state that is still published. It keeps a confirmed pause of a
+// connector that has failed, as no state of its tasks need show it.
+var asDeclared = &choice{
+	Guard: guard{Name: "as-declared", Doc: "Connect reports the connector as declared, and no request about its state is to have its effect yet", Expected: "the connector as declared", Needs: []transitions.Need{NeedConnectors}},
+	Pick: func(f *Facts, d Data) (transitions.Verdict, Data) {
+		var kept Data
+		verdict := reads(f, func(c *Connector) (bool, string) {
+			if due := f.due(c, d); due != None {
 				return false, saw(due, f.Failure)
+			}
+			if c.State == Failed && d.pauses() {
+				kept = d
 			}
 			return f.shown(c, d), "Connect does not show yet that it was to " + string(d.Command) + " it"
 		})
+		return verdict, kept
 	},
 }
 
 // shown reports whether Connect shows the effect of the last command, or it has none to show. One that was to change the state, and may have
 // been executed, shows it within the time for which an uncertain one may still be executed.
 func (f *Facts) shown(c *Connector, d Data) bool {
-	paused := c.State == Paused || c.State == Stopped
 	var effect bool
 	switch d.Command {
 	case Stop:
 		effect = c.State == Stopped
 	case Pause:
-		effect = paused
+		effect = c.State == Paused || c.State == Stopped || c.State == Failed && !c.TasksWork
 	case Resume:
-		effect = !paused
+		effect = !c.halted()
 	default:
 		return true
 	}
@@ -126,7 +134,7 @@ func command(name, doc, expected string, may func(f *Facts, d Data, due Command)
 		Pick: func(f *Facts, d Data) (transitions.Verdict, Data) {
 			due := None
 			verdict := reads(f, func(c *Connector) (bool, string) {
-				if due = f.due(c); due == None {
+				if due = f.due(c, d); due == None {
 					return false, "it is as declared"
 				}
 				return may(f, d, due)
@@ -159,7 +167,7 @@ var overtaken = &choice{
 	Guard: guard{Name: "not-due", Doc: "nothing is sent, and another request is due, or none", Expected: "the request not to be due", Needs: []transitions.Need{NeedConnectors}},
 	Pick: func(f *Facts, d Data) (transitions.Verdict, Data) {
 		verdict := reads(f, func(c *Connector) (bool, string) {
-			return f.Answer.State == connectoroffsets.NoAnswer && !f.sends(f.due(c), d), "the request is due, or was sent"
+			return f.Answer.State == connectoroffsets.NoAnswer && !f.sends(f.due(c, d), d), "the request is due, or was sent"
 		})
 		d.Outcome = connectoroffsets.Uncertain
 		return verdict, d
@@ -213,7 +221,7 @@ var send = &machines.Action[Facts, Data, Effect]{
 	Name: "send-command", Doc: "sends the request to Connect", Needs: []transitions.Need{NeedConnectors}, ResolvedBy: NeedConnectors,
 	Effects: func(f *Facts, d Data) []Effect {
 		c, known := f.Connector.Get()
-		if !known || f.Answer.State != connectoroffsets.NoAnswer || !f.sends(f.due(&c), d) {
+		if !known || f.Answer.State != connectoroffsets.NoAnswer || !f.sends(f.due(&c, d), d) {
 			return nil
 		}
 		e := Effect{Command: d.Command}
@@ -275,14 +283,14 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 		Transitions: []row{
 			{Event: "changed", From: Settled, To: Applying, NewAttempt: true, Choose: command("differs", "Connect reports the connector otherwise than declared", "a connector as declared", func(_ *Facts, _ Data, _ Command) (bool, string) { return true, "" })},
 
-			{Event: "visible", From: Applying, To: Settled, When: asDeclared, Awaited: true, Outranks: true, ClearData: true},
+			{Event: "visible", From: Applying, To: Settled, Choose: asDeclared, Awaited: true, Outranks: true},
 			{Event: "redirected", From: Applying, EvenIfUnknown: true, To: Confirming, NewAttempt: true, Outranks: true, Choose: redirected("redirected", restartAnswered, commandAnswered, overtaken), Doc: "the spec was edited, and the request is answered or not due any more"},
 			{Event: "restarted", From: Applying, EvenIfUnknown: true, To: Clearing, Choose: answered("restart-confirmed", "Connect has confirmed the requested restart", true, connectoroffsets.Confirmed)},
 			{Event: "restart-failed", From: Applying, EvenIfUnknown: true, To: Confirming, Choose: restartAnswered},
 			{Event: "answered", From: Applying, EvenIfUnknown: true, To: Confirming, Choose: commandAnswered},
 			{Event: "overtaken", From: Applying, To: Confirming, Choose: overtaken, Doc: "the request is not due any more, and this process has no answer to it: it is not sent, and the one that is due follows"},
 
-			{Event: "confirmed", From: Confirming, To: Settled, When: asDeclared, Awaited: true, ClearData: true},
+			{Event: "confirmed", From: Confirming, To: Settled, Choose: asDeclared, Awaited: true},
 			{Event: "edited", From: Confirming, To: Applying, NewAttempt: true, Outranks: true, Choose: redirected("edited", maySend), Doc: "the spec was edited, and a request may be sent"},
 			{Event: "next", From: Confirming, To: Applying, Choose: maySend},
 

@@ -45,6 +45,12 @@ func is(c mc.Connector) change { return func(f *mc.Facts) { f.Connector = transi
 
 func in(s mc.State) change { return is(mc.Connector{Exists: true, Config: "c1", State: s}) }
 
+// Connectors that have failed while their tasks work, or have paused.
+var (
+	failedWorking = mc.Connector{Exists: true, Config: "c1", State: mc.Failed, TasksWork: true}
+	failedPaused  = mc.Connector{Exists: true, Config: "c1", State: mc.Failed, TasksPaused: true}
+)
+
 func absent() change { return is(mc.Connector{}) }
 
 func wants(s mc.State) change { return func(f *mc.Facts) { f.State = s } }
@@ -93,7 +99,15 @@ func settled() []row {
 		stays("it is as declared"),
 		stays("it is paused as declared", in(mc.Paused), wants(mc.Paused)),
 		stays("it has failed, and is not restarted", in(mc.Failed)),
-		stays("it has failed, and cannot be paused", in(mc.Failed), wants(mc.Paused)),
+		stays("it has failed, and its tasks have paused", is(failedPaused), wants(mc.Paused)),
+		{Name: "settled: it has failed with its tasks, and Connect has confirmed that it is to pause", State: mc.Settled, Data: data(mc.Pause, co.Confirmed), Facts: with(in(mc.Failed), wants(mc.Paused))},
+		{Name: "settled: it has failed, was to pause, and a task works", State: mc.Settled, Data: data(mc.Pause, co.Confirmed), Facts: with(is(failedWorking), wants(mc.Paused)), Want: want{Event: "changed", To: mc.Applying, Data: data(mc.Pause, "")}},
+		sends("it has failed, is to pause, and its tasks work", mc.Pause, is(failedWorking), wants(mc.Paused)),
+		sends("it has failed with its tasks, and is to pause", mc.Pause, in(mc.Failed), wants(mc.Paused)),
+		sends("it has failed with paused tasks, and is to run", mc.Resume, is(failedPaused)),
+		sends("no worker has it yet, and it is to pause", mc.Pause, in("UNASSIGNED"), wants(mc.Paused)),
+		sends("it restarts, and is to pause", mc.Pause, in("RESTARTING"), wants(mc.Paused)),
+		stays("no state is published yet, and it is to pause", in(""), wants(mc.Paused)),
 		stays("no worker has it yet", in("UNASSIGNED")),
 		stays("it is gone as it is not declared", absent(), undeclared()),
 		stays("a refused spec does not configure it", refused()),
@@ -180,6 +194,14 @@ func confirming() []row {
 		at("a stop was refused, and the spec went back", data(mc.Stop, co.Refused), want{Event: "confirmed", To: mc.Settled}, entered(time.Second)),
 		at("a resume is not published yet, and the spec went back", data(mc.Resume, co.Uncertain), waits, in(mc.Paused), wants(mc.Paused), entered(time.Second)),
 		at("a pause is not published yet, and the spec went back", data(mc.Pause, co.Confirmed), waits, entered(time.Second)),
+		at("a failed one was to pause, and its tasks work yet", data(mc.Pause, co.Confirmed), waits, is(failedWorking), wants(mc.Paused), entered(99*time.Second)),
+		at("the pause of a failed one is repeated", data(mc.Pause, co.Confirmed), next(mc.Pause), is(failedWorking), wants(mc.Paused), entered(100*time.Second)),
+		at("the tasks of a failed one have paused", data(mc.Pause, co.Confirmed), want{Event: "confirmed", To: mc.Settled, Data: data(mc.Pause, co.Confirmed)}, is(failedPaused), wants(mc.Paused), entered(time.Second)),
+		at("all of it has failed, and the pause is confirmed", data(mc.Pause, co.Confirmed), want{Event: "confirmed", To: mc.Settled, Data: data(mc.Pause, co.Confirmed)}, in(mc.Failed), wants(mc.Paused), entered(time.Second)),
+		at("all of it has failed, and the pause is uncertain", data(mc.Pause, co.Uncertain), next(mc.Pause), in(mc.Failed), wants(mc.Paused), entered(100*time.Second)),
+		at("a failed one was to pause, and the spec went back", data(mc.Pause, co.Confirmed), waits, is(failedWorking), entered(time.Second)),
+		at("a failed one was to resume, and its tasks have paused yet", data(mc.Resume, co.Confirmed), waits, is(failedPaused), entered(time.Second)),
+		at("a failed one has resumed", data(mc.Resume, co.Confirmed), want{Event: "confirmed", To: mc.Settled}, is(failedWorking), entered(time.Second)),
 		at("another request is due after an uncertain one", data(mc.Stop, co.Uncertain), next(mc.Configure), wants(mc.Stopped), in(mc.Stopped), configured("c2")),
 		at("the spec is refused before the request is repeated", data(mc.Configure, co.Refused), want{Event: "confirmed", To: mc.Settled}, refused(), entered(10*time.Second)),
 		at("a restart waits for its pause", &mc.Data{Command: mc.RestartIt, Annotation: annotation, Value: "v2", Outcome: co.NotExecuted}, waits, restart(replaced), entered(time.Second)),

@@ -100,6 +100,13 @@ func (c *Cluster) Mirrored(name string) int64 {
 	return 0
 }
 
+// Fail lets a connector fail. Its tasks go on, and follow requests for another state.
+func (c *Cluster) Fail(name string) {
+	if k := c.find(name); k != nil {
+		k.failed = true
+	}
+}
+
 // Freeze stops the process of a worker without ending it.
 func (c *Cluster) Freeze(worker int) {
 	w := &c.Workers[worker]

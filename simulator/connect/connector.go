@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,9 @@ type connector struct {
 	config  map[string]string
 	// target is the requested state, state the published one.
 	target, state client.State
-	owner         int
+	// failed means that the connector has failed and its tasks go on. It publishes no requested state before it is restarted.
+	failed bool
+	owner  int
 	// configured is the number of configured tasks; tasks are the published states by id.
 	configured int
 	tasks      []task
@@ -53,7 +56,18 @@ func (k *connector) partition(p int) string {
 }
 
 // follow publishes the requested state.
-func (k *connector) follow() { k.state = k.target }
+func (k *connector) follow() {
+	k.state = k.target
+	if k.failed && k.target != client.Stopped {
+		k.state = client.Failed
+	}
+}
+
+// restart restarts the connector.
+func (k *connector) restart() Answer {
+	k.failed = false
+	return success(http.StatusAccepted, k.status())
+}
 
 // wantedTasks is the number of tasks that the connector generates.
 func (k *connector) wantedTasks(partitions int) int {

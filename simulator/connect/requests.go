@@ -124,7 +124,7 @@ func (c *Cluster) about(worker int, r Request, name, what string) Answer {
 	case "PUT stop":
 		return c.lead(worker, r, func(Request) Answer { return c.request(k, client.Stopped, http.StatusNoContent) })
 	case "POST restart":
-		return success(http.StatusAccepted, k.status())
+		return k.restart()
 	case "DELETE ":
 		return c.lead(worker, r, func(Request) Answer { return c.remove(k) })
 	case "DELETE offsets":

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/detent-dev/detent/clients/connect"
 	podobservation "github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/labels"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/connection"
@@ -175,6 +176,10 @@ func reported(v *observation.Snapshot, name string) transitions.Fact[connector.C
 	c := connector.Connector{Exists: exists}
 	if exists {
 		c.Config, c.State = render.Digest(one.Config), connector.State(one.Status.Connector.State)
+		for _, t := range one.Status.Tasks {
+			c.TasksWork = c.TasksWork || t.State != connect.Paused && t.State != connect.Failed
+			c.TasksPaused = c.TasksPaused || t.State == connect.Paused
+		}
 	}
 	return transitions.Known(c, v.Connectors.At())
 }
