@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -41,57 +42,87 @@ func TestKindRestartsFailedConnectors(t *testing.T) {
 		"at most twice":             {&kafkav1beta2.AutoRestart{MaxRestarts: new(int32(2))}, []int{0, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t)
-			r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].SourceConnector.AutoRestart = tc.auto })
-			r.until("that all is settled", r.settled)
-			if diff := cmp.Diff(tc.want, r.restarted(4, 14)); diff != "" {
-				t.Errorf("minutes of the restarts (-want +got): %s", diff)
-			}
-			shown := r.get().Status.AutoRestartStatuses
-			if len(tc.want) == 0 && len(shown) == 0 {
-				return
-			}
-			if len(shown) != 1 || shown[0].ConnectorName != source || int(shown[0].Count) != len(tc.want) {
-				t.Errorf("the status shows %+v", shown)
-			}
-			r.answer = nil
-			for range 60 {
-				r.stride(time.Minute)
-			}
-			if shown := r.get().Status.AutoRestartStatuses; len(shown) > 0 {
-				t.Errorf("it has run for an hour, and the status shows %+v", shown)
-			}
-			if diff := cmp.Diff(tc.want, r.restarted()); diff != "" {
-				t.Errorf("minutes of the restarts after the next failure (-want +got): %s", diff)
-			}
+			synctest.Test(t, func(t *testing.T) {
+				p := newPolled(t, hindrance{})
+				p.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].SourceConnector.AutoRestart = tc.auto })
+				p.settles("created", 60)
+				p.rests(20 * time.Minute)
+				if diff := cmp.Diff(tc.want, p.restarted(4, 14)); diff != "" {
+					t.Errorf("minutes of the restarts (-want +got): %s", diff)
+				}
+				shown := p.get().Status.AutoRestartStatuses
+				if len(tc.want) == 0 && len(shown) == 0 {
+					return
+				}
+				if len(shown) != 1 || shown[0].ConnectorName != source || int(shown[0].Count) != len(tc.want) {
+					t.Errorf("the status shows %+v", shown)
+				}
+				p.answer = nil
+				p.rests(time.Hour)
+				if shown := p.get().Status.AutoRestartStatuses; len(shown) > 0 {
+					t.Errorf("it has run for an hour, and the status shows %+v", shown)
+				}
+				if diff := cmp.Diff(tc.want, p.restarted()); diff != "" {
+					t.Errorf("minutes of the restarts after the next failure (-want +got): %s", diff)
+				}
+			})
 		})
 	}
 }
 
+// TestKindReadsConnectorsAtRest checks that a resource at rest reads the states of its connectors every two minutes, and writes nothing.
+func TestKindReadsConnectorsAtRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPolled(t, hindrance{})
+		p.settles("created", 60)
+		p.rests(10 * time.Minute)
+		p.reads, p.apiWrites, p.writes = 0, nil, nil
+		p.rests(20 * time.Minute)
+		if len(p.apiWrites) > 0 || len(p.writes) > 0 {
+			t.Errorf("at rest it writes %v and %v", p.apiWrites, p.writes)
+		}
+		if each := 7; p.reads < 9*each || p.reads > 11*each {
+			t.Errorf("%d reads of Connect in twenty minutes at rest, want %d for each of ten", p.reads, each)
+		}
+	})
+}
+
+// rests lets time pass.
+func (p *polled) rests(d time.Duration) {
+	p.t.Helper()
+	for range d / time.Second {
+		p.second()
+	}
+}
+
 // restarted lets the source connector fail for 25 minutes and returns the minutes in which it was restarted, from the first restart. In the
-// given minutes another operator takes over.
-func (r *rig) restarted(takeovers ...int) []int {
-	r.t.Helper()
-	r.answer = failed(source) //nolint:bodyclose // the client closes it
+// given minutes another operator takes over. The first restart follows within two minutes and a few seconds.
+func (p *polled) restarted(takeovers ...int) []int {
+	p.t.Helper()
+	p.answer = failed(source) //nolint:bodyclose // the client closes it
 	var minutes []int
 	var first time.Time
+	failed := time.Now()
 	for minute := range 25 {
 		if slices.Contains(takeovers, minute) {
-			r.start()
+			p.restart()
 		}
-		for range 12 {
-			r.writes = nil
-			r.stride(5 * time.Second)
-			for _, w := range r.writes {
+		for range 60 {
+			p.writes = nil
+			p.second()
+			for _, w := range p.writes {
 				if w != "POST /connectors/"+source+"/restart" {
-					r.t.Fatalf("sent %s", w)
+					p.t.Fatalf("sent %s", w)
 				}
 				if minutes == nil {
-					first = r.clock.Now()
+					first = time.Now()
 				}
-				minutes = append(minutes, int(r.clock.Since(first).Round(time.Minute).Minutes()))
+				minutes = append(minutes, int(time.Since(first).Round(time.Minute).Minutes()))
 			}
 		}
+	}
+	if noticed := first.Sub(failed); noticed > 2*time.Minute+10*time.Second {
+		p.t.Errorf("it was restarted %s after it had failed", noticed)
 	}
 	return minutes
 }

@@ -5,12 +5,12 @@ import (
 	"time"
 
 	"github.com/detent-dev/detent/clients/connect"
+	"github.com/detent-dev/detent/controllers/mirrormaker2/connection"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
 
-// counted reads the counts of automatic restarts: those of this process, else those of the status. A count ends, in the memory of the
-// process too, when the connector has run for longer than its pause: a failure after that is counted from zero.
+// counted reads the counts of automatic restarts: those of this process, else those of the status.
 func (c *Collector) counted(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot) {
 	v.AutoRestarts = map[string]AutoRestart{}
 	for _, s := range m.Status.AutoRestartStatuses {
@@ -25,17 +25,37 @@ func (c *Collector) counted(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot) {
 			v.AutoRestarts[name] = a
 		}
 	}
+}
+
+// recovered ends a count, in the memory of the process too, when the connector was seen to run after its pause: a failure after that is
+// counted from zero.
+func (c *Collector) recovered(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot) {
 	if !v.Connectors.Asked() {
 		return
 	}
 	reported, known := v.Connectors.Get()
 	for name, a := range v.AutoRestarts {
 		one, exists := reported[name]
-		if known && exists && !HasFailed(&one.Status) && !v.Now.Before(a.Last.Add(a.Pause())) {
+		if known && exists && !HasFailed(&one.Status) && !v.Connectors.At().Before(a.Last.Add(a.Pause())) {
 			delete(v.AutoRestarts, name)
 			c.memory.recovered(string(m.UID), name)
 		}
 	}
+}
+
+// look is how often the states of the connectors are read at rest: no watch reports them. It is Strimzi's interval.
+const look = 2 * time.Minute
+
+// nextLook returns how soon the states of the connectors matter again: at the next look, or once a connector that has failed may be restarted
+// again.
+func (v *Snapshot) nextLook(scale float64) time.Duration {
+	next := connection.Scaled(look, scale)
+	for _, a := range v.AutoRestarts {
+		if left := a.Last.Add(a.Pause()).Sub(v.Now); left > 0 {
+			next = min(next, left)
+		}
+	}
+	return next
 }
 
 // HasFailed reports whether the connector or one of its tasks has failed.

@@ -68,8 +68,9 @@ func (c *Collector) Collect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMake
 	if err != nil {
 		return nil, err
 	}
-	c.connect(ctx, m, v, watches, r)
 	c.counted(m, v)
+	c.connect(ctx, m, v, watches, r)
+	c.recovered(m, v)
 	return v, nil
 }
 
@@ -181,6 +182,8 @@ func (c *Collector) connect(ctx context.Context, m *kafkav1beta2.KafkaMirrorMake
 	}
 	if r.Wants(connector.NeedConnectors) {
 		q := connection.Query{Question: connection.Question{About: connection.AboutConnectors}, MaxAge: r.MaxAge(connector.NeedConnectors)}
+		q.Again = v.nextLook(c.Scale)
+		q.Renew = q.Again / 2
 		if under := c.inFlight(m, r); under {
 			q.Renew, q.Again = time.Second, states.DefaultPoll
 		}
