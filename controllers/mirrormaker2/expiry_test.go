@@ -43,6 +43,36 @@ func TestRequestsLapse(t *testing.T) {
 	}
 }
 
+// TestRefusedRequestsLapse checks that a request that cannot be carried out lapses too, and is not carried out once it could be: its time is
+// limited from the beginning, or later.
+func TestRefusedRequestsLapse(t *testing.T) {
+	for name, later := range map[string]int{"limited from the beginning": 0, "limited later": 3} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.until("that all is settled", r.settled)
+			r.pace = 20 * time.Second
+			r.annotate("reset", source)
+			r.steps(later)
+			r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Annotations["detent.dev/offsets-expire-after"] = "10m" })
+			r.steps(25)
+			if got, want := r.offsetsIn(source), connectoroffsets.Refusing; got != want {
+				t.Fatalf("%s, want %s before it lapses", got, want)
+			}
+			r.start()
+			r.steps(12)
+			if got := r.warning("ResetOffsets"); len(r.get().Annotations) != 1 || !strings.Contains(got, "waited for 10m") || !strings.Contains(got, "it could not be carried out as it was") {
+				t.Errorf("annotations %v and the warning %q, want that it lapsed", r.get().Annotations, got)
+			}
+			r.edit(state(kafkav1beta2.ConnectorStopped))
+			r.reapply("reset") // a tool sets the annotations again
+			r.steps(60)
+			if got := r.changes(); len(got) > 0 {
+				t.Errorf("sent %v, want nothing", got)
+			}
+		})
+	}
+}
+
 // TestRequestsDoNotLapse checks that a request that may wait is carried out, however long it waited the last time it was set, and that an
 // invalid limit is shown and limits nothing.
 func TestRequestsDoNotLapse(t *testing.T) {

@@ -83,13 +83,14 @@ func dimensions(now time.Time) []domain.Dimension[Facts] {
 			request("alter unreadable", &Request{Operation: Alter, Unreadable: true, Problem: transitions.Problemf("AlterOffsets", "the ConfigMap cannot be read")}),
 		),
 		domain.Of(
-			value{}, record("alter accepted", Record{Phase: Accepted}), record("alter sent", Record{Phase: Sent, Sends: 1, SentAt: now.Add(-time.Hour)}), record("alter sent just now", Record{Phase: Sent, Sends: 1, SentAt: now}),
+			value{}, record("alter accepted", Record{Phase: Accepted, Attempt: "5f2c91a0"}), record("alter sent", Record{Phase: Sent, Sends: 1, SentAt: now.Add(-time.Hour)}), record("alter sent just now", Record{Phase: Sent, Sends: 1, SentAt: now}),
 			record("alter sent three times", Record{Phase: Sent, Sends: 3, SentAt: now.Add(-time.Hour)}), record("alter done", Record{Phase: Done, Sends: 1, DoneAt: now}), record("alter ended", Record{Phase: Ended}),
 			record("alter held", Record{Phase: Ended, Sends: 1, Held: HeldMismatched}),
 			set("alter expiring", func(f *Facts) {
-				f.Record = Record{ID: "5f2c91a0", Operation: Alter, Digest: "d1", Phase: Accepted, AcceptedAt: now.Add(-time.Hour)}
+				f.Record = Record{ID: "5f2c91a0", Operation: Alter, Digest: "d1", Phase: Accepted, AcceptedAt: now.Add(-time.Hour), Attempt: "5f2c91a0"}
 				f.ExpireAfter = time.Hour
 			}),
+			set("limited", func(f *Facts) { f.ExpireAfter = time.Hour }),
 			record("alter expired", Record{Phase: Ended, Held: HeldExpired}),
 			record("alter released", Record{Phase: Done, Sends: 1, RemovedAt: now.Add(-time.Hour), Released: true}),
 			set("list accepted", func(f *Facts) { f.Record = Record{ID: "5f2c91a0", Operation: List, Phase: Accepted} }),

@@ -18,6 +18,34 @@ func (f *Facts) expired() bool {
 	return unsent && f.ExpireAfter > 0 && !f.Now.Before(r.AcceptedAt.Add(f.ExpireAfter))
 }
 
+// counted reports whether the record says since when the request of this attempt waits.
+func (f *Facts) counted() bool {
+	return f.pending() && f.Attempt != nil && f.Record.Attempt == f.Attempt.ID
+}
+
+// uncounted says that a request that cannot be carried out must be recorded, so that it lapses too.
+var uncounted = is("limited", "the time of the request is limited, and its record does not say since when it waits", "a request whose time is limited", "it is recorded, or not limited", func(f *Facts) bool {
+	return f.ExpireAfter > 0 && f.Request != nil && !f.counted() && !f.shown() && !f.repetition() && f.Record.Phase != Sent
+})
+
+// again says that the request that is recorded can be carried out, and goes on waiting.
+var again = is("counted", "the request of this attempt is recorded, and its annotation shows that", "the record of the request", "it is not recorded, or not shown", func(f *Facts) bool {
+	return f.counted() && f.Request.Shown
+})
+
+// expiringRefused returns a choice that ends a request that cannot be carried out, if the record is of its attempt.
+func expiringRefused() *machines.Choice[Facts, Data] {
+	choice := expiring(valid)
+	pick := choice.Pick
+	choice.Pick = func(f *Facts, d Data) (transitions.Verdict, Data) {
+		if !f.counted() {
+			return transitions.Deny("it is not recorded"), Data{}
+		}
+		return pick(f, d)
+	}
+	return choice
+}
+
 // expiring returns a choice that ends a request that has waited for too long, with the first of the guards that does not say yes. It awaits
 // the first answer of Connect, and not that Connect answers.
 func expiring(awaited ...guard) *machines.Choice[Facts, Data] {
@@ -54,6 +82,10 @@ func (r Record) WaitedFor() string {
 		return "it was about to be carried out"
 	case waitedConnect:
 		return "Connect did not answer"
+	case valid.Name:
+		return "it could not be carried out as it was"
+	case listed.Name:
+		return "the ConfigMap was not written"
 	case exists.Name:
 		return "the connector did not exist"
 	case configured.Name:

@@ -106,7 +106,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "annotations-left", From: Idle, To: Finishing, NewAttempt: true, When: lingering, Outranks: true, Doc: "the request is done or has lapsed on all its connectors"},
 			{Event: "repeated", From: Idle, To: Repeated, NewAttempt: true, When: repeats, Outranks: true, Doc: "the same request was closed, and its annotations were not seen removed since"},
 			{Event: "removed", From: Idle, To: RecordingRemoval, NewAttempt: true, Quiet: true, When: unnoted, Doc: "the annotations of the last request are removed: the same request may be another one afterwards"},
-			{Event: "invalid", From: Idle, To: Refusing, NewAttempt: true, When: not(valid, "a request that cannot be carried out"), Doc: "the request cannot be carried out"},
+			{Event: "invalid", From: Idle, To: Refusing, NewAttempt: true, When: all(not(valid, "a request that cannot be carried out"), not(carriedOut, "a request that is not done")), Doc: "the request cannot be carried out"},
 			{Event: "requested", From: Idle, To: Accepting, NewAttempt: true, When: all(requested, not(carriedOut, "a request that is not done"), valid), Doc: "the annotations request something"},
 
 			{Event: "accepted", From: Accepting, To: AwaitingConnector, When: announced, Awaited: true, Doc: "the request has an identity"},
@@ -118,6 +118,7 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "change", From: AwaitingConnector, To: AwaitingStopped, When: all(exists, configured), Awaited: true, Doc: "the connector is as declared"},
 
 			{Event: "listed", From: Listing, To: Finishing, When: listed, Awaited: true, Outranks: true},
+			{Event: "expired", From: Listing, To: Finishing, Choose: expiring(listed), EvenIfUnknown: true, Outranks: true, Doc: "the request has waited for too long, and nothing was sent"},
 			{Event: "too-large", From: Listing, To: Failed, When: not(fits, "offsets that do not fit"), Doc: "the offsets do not fit into the ConfigMap"},
 
 			{Event: "unfinished", From: AwaitingStopped, To: Verifying, When: all(unfinished, not(valid, "a request that cannot be carried out")), EvenIfUnknown: true, Outranks: true, Doc: "the request cannot be carried out any more, and the offsets show what an earlier attempt did"},
@@ -160,6 +161,9 @@ func Definition() machines.Definition[Facts, Data, Effect] {
 			{Event: "withdrawn", From: Mismatched, To: Finishing, Choose: abandoning(), Awaited: true, Outranks: true, Doc: "the request was removed or changed"},
 			{Event: "verified", From: Mismatched, To: Finishing, When: asWanted, Doc: "the offsets are as requested now"},
 
+			{Event: "expired", From: Refusing, To: Finishing, Choose: expiringRefused(), Outranks: true, Doc: "the request has waited for too long, and nothing was sent"},
+			{Event: "limited", From: Refusing, To: Accepting, When: all(not(valid, "a request that cannot be carried out"), uncounted), Doc: "the request is recorded although it cannot be carried out, so that it lapses in time"},
+			{Event: "resumed", From: Refusing, To: AwaitingConnector, When: all(valid, again), Outranks: true, Doc: "the recorded request can be carried out, and has waited since it was accepted"},
 			{Event: "corrected", From: Refusing, To: Idle, When: valid, Awaited: true, Doc: "the request can be carried out, or was removed"},
 			{Event: "removed", From: Repeated, To: RecordingRemoval, Choose: removal, Awaited: true, Doc: "the request was removed"},
 			{Event: "noted", From: RecordingRemoval, To: Idle, When: noted, Awaited: true, ClearData: true, Quiet: true, Doc: "the record shows the removal"},
