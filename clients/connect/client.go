@@ -10,6 +10,10 @@ type Reader interface {
 	Worker(ctx context.Context) (Worker, error)
 	// Connectors reads the names of all connectors, sorted.
 	Connectors(ctx context.Context) ([]string, error)
+	// Configs reads the configurations of all connectors with one request, by name, and Statuses the states. A connector of which no worker
+	// has published a state yet has none. Any worker answers from its own copy.
+	Configs(ctx context.Context) (map[string]map[string]string, error)
+	Statuses(ctx context.Context) (map[string]Status, error)
 	// Config reads the configuration of a connector, with the name that Connect adds.
 	Config(ctx context.Context, connector string) (map[string]string, error)
 	// Status reads the states that the workers published last. Any worker answers from its own copy. A worker that is dead or

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	connectclient "github.com/detent-dev/detent/clients/connect"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -63,7 +64,7 @@ func TestKindRunsConnectors(t *testing.T) {
 		"kc-mock-stop-resume":     {do: []func(r *rig){declare(kafkav1beta2.ConnectorStopped), declare(kafkav1beta2.ConnectorRunning)}, want: []string{"PUT " + resourcePath + "/stop", "PUT " + resourcePath + "/resume"}},
 		"kc-mock-stop-then-unset": {do: []func(r *rig){declare(kafkav1beta2.ConnectorStopped), declare("")}, want: []string{"PUT " + resourcePath + "/stop", "PUT " + resourcePath + "/resume"}},
 		"kc-mock-failed-to-paused": {do: []func(r *rig){func(r *rig) {
-			r.answer = failed(source) //nolint:bodyclose // the client closes it
+			r.answer = failed(r, source) //nolint:bodyclose // the client closes it
 			r.edit(state(kafkav1beta2.ConnectorPaused))
 			shown(r, source+" has failed")
 			for range 60 {
@@ -104,7 +105,7 @@ func TestKindRunsConnectors(t *testing.T) {
 		}}, want: []string{"POST /connectors", "POST /connectors"}},
 		"rest-status-backoff-immediate": {fresh: true, do: []func(r *rig){settle}, want: []string{"POST /connectors"}},
 		"rest-status-backoff-exhausted": {fresh: true, do: []func(r *rig){func(r *rig) {
-			r.answer = answering(http.MethodGet, resourcePath+"/status", http.StatusNotFound, always) //nolint:bodyclose // the client closes it
+			r.answer = r.published(source, func() (connectclient.Status, bool) { return connectclient.Status{}, false }) //nolint:bodyclose // the client closes it
 			shown(r, "connector/"+source)
 			for range 60 {
 				r.step()
@@ -113,7 +114,7 @@ func TestKindRunsConnectors(t *testing.T) {
 			settle(r)
 		}}, want: []string{"POST /connectors"}},
 		"rest-status-backoff-other-error": {do: []func(r *rig){func(r *rig) {
-			r.answer = answering(http.MethodGet, resourcePath+"/status", http.StatusInternalServerError, always) //nolint:bodyclose // the client closes it
+			r.answer = answering(http.MethodGet, "/connectors", http.StatusInternalServerError, always) //nolint:bodyclose // the client closes it
 			r.edit(state(kafkav1beta2.ConnectorPaused))
 			shown(r, "500: not now")
 			r.answer = nil

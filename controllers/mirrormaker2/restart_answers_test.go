@@ -17,7 +17,7 @@ func TestKindRepeatsARefusedAutomaticRestart(t *testing.T) {
 		m.Spec.Mirrors[0].SourceConnector.AutoRestart = &kafkav1beta2.AutoRestart{MaxRestarts: new(int32(1))}
 	})
 	r.until("that all is settled", r.settled)
-	sent, bad := 0, failed(source) //nolint:bodyclose // the client closes it
+	sent, bad := 0, failed(r, source) //nolint:bodyclose // the client closes it
 	r.answer = func(q *http.Request) *http.Response {
 		if q.Method != http.MethodPost {
 			return bad(q)

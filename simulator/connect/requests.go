@@ -4,15 +4,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
 	client "github.com/detent-dev/detent/clients/connect"
 )
 
-// Request is a request of the REST API. The path is not escaped and has no query.
+// Request is a request of the REST API. The path is not escaped and has no query. Of the queries only those of the list of connectors matter.
 type Request struct {
 	Method, Path, Body string
+	Query              url.Values
 }
 
 // Outcome is whether a request has an answer.
@@ -81,6 +83,8 @@ func (c *Cluster) execute(worker int, r Request) Answer {
 		return success(http.StatusOK, client.Worker{Version: "4.1.2", Commit: "simulated", KafkaClusterID: "simulated"})
 	case path[0] != "connectors":
 		return problem(http.StatusNotFound, "HTTP 404 Not Found")
+	case len(path) == 1 && r.Method == http.MethodGet && len(r.Query["expand"]) > 0:
+		return c.expanded(r.Query["expand"])
 	case len(path) == 1 && r.Method == http.MethodGet:
 		return success(http.StatusOK, append([]string{}, c.names()...))
 	case len(path) == 1 && r.Method == http.MethodPost:
@@ -90,6 +94,23 @@ func (c *Cluster) execute(worker int, r Request) Answer {
 	default:
 		return problem(http.StatusMethodNotAllowed, "HTTP 405 Method Not Allowed")
 	}
+}
+
+// expanded is the list of connectors with what is asked of each.
+func (c *Cluster) expanded(what []string) Answer {
+	out := map[string]map[string]any{}
+	for _, name := range c.names() {
+		out[name] = map[string]any{}
+		for _, one := range what {
+			switch k := c.connectors[name]; one {
+			case "info":
+				out[name]["info"] = map[string]any{"name": name, "config": k.config, "tasks": []any{}, "type": "source"}
+			case "status":
+				out[name]["status"] = k.status()
+			}
+		}
+	}
+	return success(http.StatusOK, out)
 }
 
 // find returns a connector that is not deleted.

@@ -38,7 +38,7 @@ func (t Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if trace := httptrace.ContextClientTrace(r.Context()); trace != nil && trace.GotConn != nil {
 		trace.GotConn(httptrace.GotConnInfo{})
 	}
-	answer := t.Cluster.Handle(worker, Request{Method: r.Method, Path: r.URL.Path, Body: string(body)})
+	answer := t.Cluster.Handle(worker, Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Body: string(body)})
 	switch answer.Outcome {
 	case Closed:
 		return nil, &net.OpError{Op: "read", Net: "tcp", Err: io.ErrUnexpectedEOF}

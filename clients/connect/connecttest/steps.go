@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/google/go-cmp/cmp"
@@ -248,7 +247,20 @@ func connectors(classes ...string) Step {
 					got[name] = true
 				}
 			}
-			return slices.Equal(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))), notYet(err)
+			if err != nil || !maps.Equal(want, got) {
+				return false, notYet(err)
+			}
+			configs, err := w.Client(0).Configs(ctx)
+			if err != nil {
+				return false, notYet(err)
+			}
+			statuses, err := w.Client(0).Statuses(ctx)
+			for name := range want {
+				if configs[name]["connector.class"] == "" || statuses[name].Name != name {
+					return false, notYet(err)
+				}
+			}
+			return true, notYet(err)
 		})
 	}}
 }

@@ -111,15 +111,19 @@ func TestClientRequests(t *testing.T) {
 // TestClientAnswers checks what each read returns.
 func TestClientAnswers(t *testing.T) {
 	answers := map[string]string{
-		"/":                     `{"version":"4.1.2","commit":"c","kafka_cluster_id":"k"}`,
-		"/connectors":           `["b","a"]`,
-		"/connectors/a/config":  `{"name":"a"}`,
-		"/connectors/a/status":  `{"name":"a","connector":{"state":"RUNNING","worker_id":"w:1","version":"4"},"tasks":[{"id":0,"state":"FAILED","worker_id":"w:1","trace":"t"}],"type":"source"}`,
-		"/connectors/a/tasks":   `[{"id":{"connector":"a","task":1},"config":{}},{"id":{"connector":"a","task":0},"config":{}}]`,
-		"/connectors/a/offsets": `{"offsets":[{"partition":{"p":9007199254740993},"offset":{"offset":1.50}}]}`,
+		"/":                         `{"version":"4.1.2","commit":"c","kafka_cluster_id":"k"}`,
+		"/connectors":               `["b","a"]`,
+		"/connectors?expand=info":   `{"a":{"info":{"name":"a","config":{"name":"a"},"tasks":[{"connector":"a","task":0}],"type":"source"}},"b":{"info":null}}`,
+		"/connectors?expand=status": `{"a":{"status":{"name":"a","connector":{"state":"PAUSED","worker_id":"w:1"},"tasks":[],"type":"source"}}}`,
+		"/connectors/a/config":      `{"name":"a"}`,
+		"/connectors/a/status":      `{"name":"a","connector":{"state":"RUNNING","worker_id":"w:1","version":"4"},"tasks":[{"id":0,"state":"FAILED","worker_id":"w:1","trace":"t"}],"type":"source"}`,
+		"/connectors/a/tasks":       `[{"id":{"connector":"a","task":1},"config":{}},{"id":{"connector":"a","task":0},"config":{}}]`,
+		"/connectors/a/offsets":     `{"offsets":[{"partition":{"p":9007199254740993},"offset":{"offset":1.50}}]}`,
 	}
-	client := serve(t, rest.Options{}, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, answers[r.URL.Path]) })
+	client := serve(t, rest.Options{}, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, answers[r.URL.RequestURI()]) })
 	var got struct {
+		Configs    map[string]map[string]string
+		Statuses   map[string]connect.Status
 		Worker     connect.Worker
 		Connectors []string
 		Config     map[string]string
@@ -133,7 +137,12 @@ func TestClientAnswers(t *testing.T) {
 	want.Status = connect.Status{Name: "a", Type: "source", Connector: connect.WorkerState{State: connect.Running, Worker: "w:1"}, Tasks: []connect.TaskStatus{{WorkerState: connect.WorkerState{State: connect.Failed, Worker: "w:1", Trace: "t"}}}}
 	want.Tasks, want.Offsets = []int{0, 1}, answers["/connectors/a/offsets"]
 
-	var errs [6]error
+	want.Configs = map[string]map[string]string{"a": {"name": "a"}}
+	want.Statuses = map[string]connect.Status{"a": {Name: "a", Type: "source", Connector: connect.WorkerState{State: connect.Paused, Worker: "w:1"}, Tasks: []connect.TaskStatus{}}}
+
+	var errs [8]error
+	got.Configs, errs[6] = client.Configs(t.Context())
+	got.Statuses, errs[7] = client.Statuses(t.Context())
 	got.Worker, errs[0] = client.Worker(t.Context())
 	got.Connectors, errs[1] = client.Connectors(t.Context())
 	got.Config, errs[2] = client.Config(t.Context(), "a")

@@ -22,6 +22,44 @@ func (c *Client) Connectors(ctx context.Context) (names []string, err error) {
 	return names, err
 }
 
+// Configs implements connect.Reader. A connector that was deleted meanwhile is missing.
+func (c *Client) Configs(ctx context.Context) (map[string]map[string]string, error) {
+	var all map[string]struct {
+		Info *struct {
+			Config map[string]string `json:"config"`
+		} `json:"info"`
+	}
+	if err := c.read(ctx, call{what: "reading the configurations of the connectors", path: "/connectors?expand=info", into: &all}); err != nil {
+		return nil, err
+	}
+	out := make(map[string]map[string]string, len(all))
+	for name, one := range all {
+		if one.Info != nil {
+			out[name] = one.Info.Config
+		}
+	}
+	return out, nil
+}
+
+// Statuses implements connect.Reader. An answer without the state of a connector that it names is unreadable.
+func (c *Client) Statuses(ctx context.Context) (map[string]connect.Status, error) {
+	const what = "reading the states of the connectors"
+	var all map[string]struct {
+		Status connect.Status `json:"status"`
+	}
+	if err := c.read(ctx, call{what: what, path: "/connectors?expand=status", into: &all}); err != nil {
+		return nil, err
+	}
+	out := make(map[string]connect.Status, len(all))
+	for name, one := range all {
+		if one.Status.Connector.State == "" {
+			return nil, &connect.Unreadable{What: what, Err: errNoState}
+		}
+		out[name] = one.Status
+	}
+	return out, nil
+}
+
 // Config implements connect.Reader.
 func (c *Client) Config(ctx context.Context, connector string) (config map[string]string, err error) {
 	err = c.read(ctx, call{what: "reading the configuration of " + connector, path: connectorPath(connector, "/config"), into: &config})

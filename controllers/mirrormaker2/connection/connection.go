@@ -192,13 +192,9 @@ func lane(q Question) string {
 func ask(ctx context.Context, w *Workers, q Question) (Answer, error) {
 	switch q.About {
 	case AboutConnectors:
-		names, err := w.Service.Connectors(ctx)
-		if err != nil {
-			return Answer{}, err
-		}
-		return reported(ctx, w.Service, names)
+		return all(ctx, w.Service)
 	case AboutConnector:
-		return reported(ctx, w.Service, []string{q.Connector})
+		return reported(ctx, w.Service, q.Connector)
 	case AboutOffsets:
 		document, err := w.Service.Offsets(ctx, q.Connector)
 		if missing(err) {
@@ -226,24 +222,37 @@ func missing(err error) bool {
 	return is && refused.Code == connect.CodeNotFound
 }
 
-// reported reads the connectors with the names. One whose status is not published yet has none.
-func reported(ctx context.Context, c connect.Reader, names []string) (Answer, error) {
-	a := Answer{Connectors: make(map[string]Reported, len(names))}
-	for _, name := range names {
-		config, err := c.Config(ctx, name)
-		if missing(err) {
-			continue
-		}
-		if err != nil {
-			return Answer{}, err
-		}
-		status, err := c.Status(ctx, name)
-		if err != nil && !missing(err) {
-			return Answer{}, err
-		}
-		a.Connectors[name] = Reported{Config: config, Status: status}
+// all reads all connectors. The configurations say which exist: one whose status is not published yet has none.
+func all(ctx context.Context, c connect.Reader) (Answer, error) {
+	configs, err := c.Configs(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	statuses, err := c.Statuses(ctx)
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{Connectors: make(map[string]Reported, len(configs))}
+	for name, config := range configs {
+		a.Connectors[name] = Reported{Config: config, Status: statuses[name]}
 	}
 	return a, nil
+}
+
+// reported reads one connector. One whose status is not published yet has none.
+func reported(ctx context.Context, c connect.Reader, name string) (Answer, error) {
+	config, err := c.Config(ctx, name)
+	if missing(err) {
+		return Answer{}, nil
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	status, err := c.Status(ctx, name)
+	if err != nil && !missing(err) {
+		return Answer{}, err
+	}
+	return Answer{Connectors: map[string]Reported{name: {Config: config, Status: status}}}, nil
 }
 
 func execute(ctx context.Context, w *Workers, c Command) (err error) {

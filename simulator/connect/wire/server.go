@@ -84,7 +84,7 @@ func (s *Server) serve(i int, rw http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	s.mu.Lock()
-	answer := s.cluster.Handle(i, connect.Request{Method: r.Method, Path: r.URL.Path, Body: string(body)})
+	answer := s.cluster.Handle(i, connect.Request{Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(), Body: string(body)})
 	s.mu.Unlock()
 	switch answer.Outcome {
 	case connect.Answered:
