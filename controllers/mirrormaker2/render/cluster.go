@@ -23,7 +23,7 @@ type Cluster struct {
 	// Problem is why the spec cannot be applied; nil if it can.
 	Problem *transitions.Problem
 	// Ignored are the properties of clusters that the user set and that Detent manages, or that would put a secret into a ConfigMap, sorted.
-	// Those of another cluster than that of the workers name it.
+	// Those of another cluster than that of the workers name it, and those of a connector name that and the field to use instead.
 	Ignored []string
 
 	storage *kafkav1beta2.MirrorMaker2Target
@@ -54,7 +54,7 @@ func New(in Input) *Cluster {
 	if c.Problem == nil {
 		c.Problem = c.configProblem()
 	}
-	c.Ignored = c.ignored(aliases)
+	c.Ignored = append(c.ignored(aliases), c.overwritten()...)
 	c.worker = c.properties()
 	return c
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"maps"
+	"slices"
 
 	kafkarender "github.com/detent-dev/detent/controllers/kafka/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -77,6 +78,32 @@ func (c *Cluster) connector(m *kafkav1beta2.MirrorMaker2Mirror, spec *kafkav1bet
 		p["tasks.max"] = number(int64(*spec.TasksMax))
 	}
 	return p
+}
+
+// overwriting are the properties of a connector that the spec has fields for, or that follow from its place in the spec.
+var overwriting = map[string]string{
+	"name": "", "connector.class": "", "tasks.max": "tasksMax of the connector", pluginVersion: "version of the connector",
+	"topics": "topicsPattern of the mirror", "topics.exclude": "topicsExcludePattern of the mirror", "groups": "groupsPattern of the mirror", "groups.exclude": "groupsExcludePattern of the mirror",
+}
+
+// overwritten returns what has no effect in the configs of the connectors, because a field of the spec or its default has another value.
+func (c *Cluster) overwritten() []string {
+	var out []string
+	for connector, k := range c.Connectors() {
+		values, _ := kafkav1beta2.TextProperties(k.Spec.Config) // one that cannot be read has no effect either
+		for name, field := range overwriting {
+			if _, set := k.Spec.Config[name]; !set || values[name] == k.Config[name] {
+				continue
+			}
+			text := name + " of connector " + connector
+			if field != "" {
+				text += " (use " + field + ")"
+			}
+			out = append(out, text)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // Digest is a digest of a configuration.

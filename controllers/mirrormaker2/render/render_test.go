@@ -50,7 +50,7 @@ func TestClusterConfigMap(t *testing.T) {
 	if c.Problem != nil {
 		t.Fatal(c.Problem)
 	}
-	if diff := cmp.Diff([]string{"listeners", "sasl.jaas.config", "ssl.truststore.password"}, c.Ignored); diff != "" {
+	if diff := cmp.Diff([]string{"listeners", "sasl.jaas.config", "ssl.truststore.password", "topics of connector east->west.MirrorSourceConnector (use topicsPattern of the mirror)"}, c.Ignored); diff != "" {
 		t.Error(diff)
 	}
 	data := c.ConfigMap(map[string]string{"connect-old.properties": "a=b\n"}).Data
@@ -261,5 +261,39 @@ func TestClusterObjects(t *testing.T) {
 	}
 	if got, want := c.LongestCommit().Seconds(), 20.0; got != want {
 		t.Errorf("the longest commit takes %v s, want %v", got, want)
+	}
+}
+
+// TestClusterIgnoresPropertiesOfConnectors checks that what a field of the spec overwrites is shown, with that field.
+func TestClusterIgnoresPropertiesOfConnectors(t *testing.T) {
+	const of = " of connector east->west.MirrorSourceConnector"
+	for name, tc := range map[string]struct {
+		config, fields string
+		want           []string
+	}{
+		"tasks without the field": {config: `{tasks.max: 10}`, want: []string{"tasks.max" + of + " (use tasksMax of the connector)"}},
+		"the same tasks":          {config: `{tasks.max: "4"}`, fields: "tasksMax: 4"},
+		"topics beside the field": {config: `{topics: mine, groups: mine}`, want: []string{"topics" + of + " (use topicsPattern of the mirror)"}},
+		"a version":               {config: `{connector.plugin.version: "4.1"}`, want: []string{"connector.plugin.version" + of + " (use version of the connector)"}},
+		"a version, and another":  {config: `{connector.plugin.version: "4.1"}`, fields: `version: "4.2"`, want: []string{"connector.plugin.version" + of + " (use version of the connector)"}},
+		"another connector":       {config: `{name: mine, connector.class: Mine}`, want: []string{"connector.class" + of, "name" + of}},
+		"other properties":        {config: `{replication.factor: 1}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cluster(t, `
+connectCluster: west
+clusters: [{alias: east, bootstrapServers: "east:9092"}, {alias: west, bootstrapServers: "west:9092"}]
+mirrors:
+- sourceCluster: east
+  targetCluster: west
+  topicsPattern: orders
+  sourceConnector:
+    config: `+tc.config+`
+    `+tc.fields+`
+`)
+			if diff := cmp.Diff(tc.want, c.Ignored); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
