@@ -168,12 +168,11 @@ func fenced(all []Process) bool {
 
 // workers judges what each process answers itself, whether or not Connect answers.
 func (w *watching) workers(v *Snapshot, seen *watch, now time.Time) []connectoroffsets.Worker {
-	longest := v.Rendered.LongestCommit()
 	out := make([]connectoroffsets.Worker, 0, len(w.processes))
 	fenced := fenced(w.processes)
 	for i, p := range w.processes {
 		one, t := seen.of(p.ID(), now), &w.tasks[i]
-		present := v.present(p)
+		present, longest := v.present(p), p.longestCommit()
 		switch {
 		case t.Err != nil:
 			one.failed = true

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,6 +25,14 @@ type Process struct {
 	Container   string `json:"container,omitempty"`
 	Node        string `json:"node,omitempty"`
 	ExactlyOnce bool   `json:"exactlyOnce,omitempty"`
+	// CommitMillis is how long it may take to commit its last offsets: the longest time that the spec has said since the process was first
+	// seen. A shorter time in the spec applies to the next process only.
+	CommitMillis int64 `json:"commitMillis,omitempty"`
+}
+
+// longestCommit is CommitMillis as a duration, at most render.Endless.
+func (p Process) longestCommit() time.Duration {
+	return time.Duration(min(p.CommitMillis, render.Endless.Milliseconds())) * time.Millisecond
 }
 
 // ID identifies the process: the number of its worker, and a digest of the UID of its pod and of its container.
@@ -104,13 +113,19 @@ func (c *Collector) processes(ctx context.Context, uid string, v *Snapshot) []Pr
 		}
 	}
 	for _, p := range recordedProcesses(v.Recorded) {
-		known := slices.ContainsFunc(out, func(o Process) bool { return o.ID() == p.ID() })
-		if pod := byUID[p.PodUID]; known || pod != nil && ended(p, pod) {
+		if known := slices.IndexFunc(out, func(o Process) bool { return o.ID() == p.ID() }); known >= 0 {
+			out[known].CommitMillis = p.CommitMillis
+			continue
+		}
+		if pod := byUID[p.PodUID]; pod != nil && ended(p, pod) {
 			continue
 		} else if pod == nil && c.lost(ctx, uid, p, v) {
 			continue
 		}
 		out = append(out, p)
+	}
+	for i := range out {
+		out[i].CommitMillis = max(out[i].CommitMillis, v.Rendered.LongestCommit().Milliseconds())
 	}
 	slices.SortFunc(out, func(a, b Process) int { return strings.Compare(a.Pod+a.ID(), b.Pod+b.ID()) })
 	return out

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -261,6 +262,28 @@ func TestClusterObjects(t *testing.T) {
 	}
 	if got, want := c.LongestCommit().Seconds(), 20.0; got != want {
 		t.Errorf("the longest commit takes %v s, want %v", got, want)
+	}
+}
+
+// TestClusterLongestCommit checks the time that is waited for commits, also of values that are no time that can be waited for.
+func TestClusterLongestCommit(t *testing.T) {
+	for config, want := range map[string]time.Duration{
+		`{}`: 20 * time.Second,
+		`{offset.flush.interval.ms: 10000, task.shutdown.graceful.timeout.ms: 30000}`: 45 * time.Second,
+		`{offset.flush.interval.ms: 9223372036854775807}`:                             render.Endless,
+		`{task.shutdown.graceful.timeout.ms: "9223372036854775807"}`:                  render.Endless,
+		`{task.shutdown.graceful.timeout.ms: "${env:GRACEFUL}"}`:                      render.Endless,
+	} {
+		t.Run(config, func(t *testing.T) {
+			c := cluster(t, `
+connectCluster: west
+clusters: [{alias: east, bootstrapServers: "east:9092"}, {alias: west, bootstrapServers: "west:9092", config: `+config+`}]
+mirrors: [{sourceCluster: east, targetCluster: west, sourceConnector: {}}]
+`)
+			if got := c.LongestCommit(); got.Truncate(time.Millisecond) != want.Truncate(time.Millisecond) {
+				t.Errorf("%s, want %s", got, want)
+			}
+		})
 	}
 }
 
