@@ -2,6 +2,7 @@ package mirrormaker2_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
 )
 
@@ -69,6 +71,12 @@ func TestKindAwaitsAProcessThatIsNotFenced(t *testing.T) {
 	r.steps(300)
 	if got, want := r.offsetsIn(source), connectoroffsets.AwaitingStopped; got != want || len(r.changes()) > 0 {
 		t.Errorf("sent %v in %s, want nothing in %s", r.changes(), got, want)
+	}
+	const wayOut = "give the Node the taint node.kubernetes.io/out-of-service"
+	if !slices.ContainsFunc(r.get().Status.Lifecycles, func(l lifecyclev1.Lifecycle) bool {
+		return slices.ContainsFunc(l.WaitingFor, func(w lifecyclev1.WaitingFor) bool { return strings.Contains(w.Observed, wayOut) })
+	}) {
+		t.Errorf("no lifecycle says %q", wayOut)
 	}
 }
 

@@ -74,6 +74,8 @@ type Worker struct {
 	Quiet bool
 	// Silent is true if it has not answered for so long that it must be restarted.
 	Silent bool
+	// Doubt is why it may commit offsets for an unknown time, and what to do; empty if nothing hinders that this ends.
+	Doubt string
 	// Sparse is true if it answers, but so rarely that its answers do not show that it was not frozen in between.
 	Sparse bool
 }
@@ -110,6 +112,8 @@ type Offsets struct {
 	Steady bool
 	// Unanswered is the name of the first worker that has not answered as Steady requires; empty if all have.
 	Unanswered string
+	// Doubt is that of the worker Unanswered.
+	Doubt string
 }
 
 // AnswerState is the progress of a write.

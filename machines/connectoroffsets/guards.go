@@ -148,18 +148,32 @@ var (
 	stopped    = connector("stopped", "Connect reports the connector as STOPPED without tasks", "the connector to be stopped, without tasks", func(c *Connector, _ Data) (bool, string) { return c.Stopped, "it is not stopped, or tasks are left" })
 	accounted  = connector("accounted", "no worker process can commit old offsets any more", "every worker process to have answered, to have ended, or to be fenced", func(c *Connector, _ Data) (bool, string) {
 		if w := c.first(func(w Worker) bool { return !w.Accounted() }); w != nil {
-			if w.Sparse {
-				return false, w.Name + " may still commit old offsets: its answers are too far apart, since it is slow or too many connectors are changed at once: change the offsets of fewer connectors"
+			why := "it has not answered, or not for long enough"
+			if w.Doubt != "" {
+				why = w.Doubt
+			} else if w.Sparse {
+				why = "its answers are too far apart, since it is slow or too many connectors are changed at once: change the offsets of fewer connectors"
 			}
-			return false, w.Name + " may still commit old offsets: it has not answered, or not for long enough"
+			return false, w.Name + " may still commit old offsets: " + why
 		}
 		return true, ""
 	})
 	answering = connector("answering", "the worker that was silent answers, has ended, or is fenced", "the worker to answer", func(c *Connector, d Data) (bool, string) {
 		w := c.worker(d.Worker)
-		return w == nil || w.Accounted() || !w.Silent, d.Worker + " does not answer"
+		if w == nil || w.Accounted() || !w.Silent {
+			return true, ""
+		}
+		return false, because(w.Name+" does not answer", w.Doubt)
 	})
 )
+
+// because adds a reason to a text, if there is one.
+func because(text, reason string) string {
+	if reason == "" {
+		return text
+	}
+	return text + ": " + reason
+}
 
 // silent selects a worker that must be restarted.
 var silent = guard{Name: "worker-silent", Doc: "a worker that may commit old offsets has been silent for too long", Expected: "a worker that must be restarted", Needs: []transitions.Need{NeedConnector}}
@@ -208,7 +222,7 @@ var readable = guard{
 func reads(name string, match Match, expected string) guard {
 	return offsets(name, "two readings one flush interval apart show "+expected, expected+" at two readings", func(o *Offsets) transitions.Verdict {
 		if o.Unanswered != "" {
-			return transitions.Deny("the worker " + o.Unanswered + " has not answered since the change")
+			return transitions.Deny(because("the worker "+o.Unanswered+" has not answered since the change", o.Doubt))
 		}
 		return transitions.If(o.Steady && o.Match == match, "the offsets are others, or were read only once")
 	})

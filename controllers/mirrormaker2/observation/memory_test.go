@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -120,10 +121,12 @@ func TestCollectorLost(t *testing.T) {
 		// after is the time since the pod is gone.
 		after time.Duration
 		want  bool
+		// doubt is a part of what the status says.
+		doubt string
 	}{
 		"its kubelet is alive, for a short time":            {node: ready(corev1.ConditionTrue, -time.Hour), after: time.Minute},
 		"its kubelet is alive, for long enough":             {node: ready(corev1.ConditionTrue, -time.Hour), after: absence, want: true},
-		"its kubelet is not alive":                          {node: ready(corev1.ConditionUnknown, 0), after: time.Hour},
+		"its kubelet is not alive":                          {node: ready(corev1.ConditionUnknown, 0), after: time.Hour, doubt: "give the Node the taint node.kubernetes.io/out-of-service"},
 		"its kubelet has just returned after a long time":   {node: ready(corev1.ConditionTrue, time.Hour), after: time.Hour + time.Second},
 		"its kubelet has returned, and had time to end it":  {node: ready(corev1.ConditionTrue, time.Hour), after: time.Hour + absence, want: true},
 		"its node is gone":                                  {want: true},
@@ -143,12 +146,16 @@ func TestCollectorLost(t *testing.T) {
 			var hosts client.Reader = s.Client()
 			collector := &Collector{Hosts: hosts}
 			p := Process{Pod: "c-0", PodUID: "u", Node: "node-1"}
-			lost := func(at time.Time) bool {
-				return collector.lost(context.Background(), "1", p, &Snapshot{Now: at, Limits: limits(0)})
+			lost := func(at time.Time) (bool, string) {
+				return collector.lost(context.Background(), "1", p, &Snapshot{Now: at, Limits: limits(0), Rendered: flushing(t, "1000")})
 			}
 			lost(noon)
-			if got := lost(noon.Add(c.after)); got != c.want {
+			got, doubt := lost(noon.Add(c.after))
+			if got != c.want {
 				t.Errorf("ended: %v, want %v", got, c.want)
+			}
+			if !strings.Contains(doubt, c.doubt) || c.doubt == "" && doubt != "" {
+				t.Errorf("the doubt is %q, want %q", doubt, c.doubt)
 			}
 		})
 	}

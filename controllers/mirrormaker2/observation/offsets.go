@@ -166,6 +166,18 @@ func fenced(all []Process) bool {
 	return !slices.ContainsFunc(all, func(p Process) bool { return !p.ExactlyOnce })
 }
 
+// doubt returns why a process may commit offsets for an unknown time, and what to do; empty if nothing hinders that this ends.
+func (v *Snapshot) doubt(p Process) string {
+	i := slices.IndexFunc(v.Pods, func(pod *corev1.Pod) bool { return string(pod.UID) == p.PodUID })
+	switch {
+	case i >= 0 && v.Pods[i].DeletionTimestamp != nil:
+		return fmt.Sprintf("its pod is being deleted, and its kubelet has to end it: if the Node %s does not become ready, and that machine is certainly off, give the Node the taint %s, or delete it", p.Node, corev1.TaintNodeOutOfService)
+	case p.Doubt == "" && p.longestCommit() >= render.Endless.Truncate(time.Millisecond):
+		return "how long it may commit is too long or not known: in the config of the cluster of the workers write numbers for offset.flush.interval.ms, offset.flush.timeout.ms and task.shutdown.graceful.timeout.ms, no references; the workers are replaced then"
+	}
+	return p.Doubt
+}
+
 // workers judges what each process answers itself, whether or not Connect answers.
 func (w *watching) workers(v *Snapshot, seen *watch, now time.Time) []connectoroffsets.Worker {
 	out := make([]connectoroffsets.Worker, 0, len(w.processes))
@@ -180,7 +192,7 @@ func (w *watching) workers(v *Snapshot, seen *watch, now time.Time) []connectoro
 			seen.sawWorker(one, t.Answer.Tasks, t.At, max(longest, w.maxAge))
 		}
 		out = append(out, connectoroffsets.Worker{
-			ID: p.ID(), Name: p.Pod, Fenced: fenced, Quiet: seen.quiet(one, longest), Silent: present && one.silent(now, v.Limits.silence), Sparse: present && one.sparse,
+			ID: p.ID(), Name: p.Pod, Doubt: v.doubt(p), Fenced: fenced, Quiet: seen.quiet(one, longest), Silent: present && one.silent(now, v.Limits.silence), Sparse: present && one.sparse,
 		})
 	}
 	slices.SortFunc(out, func(a, b connectoroffsets.Worker) int { return strings.Compare(a.Name+a.ID, b.Name+b.ID) })
@@ -222,22 +234,22 @@ func (w *watching) offsetsFact(v *Snapshot, seen *watch, since time.Time, j *jud
 	if since.After(from) {
 		from = since
 	}
-	out.Unanswered = w.unanswered(v, seen, from)
+	out.Unanswered, out.Doubt = w.unanswered(v, seen, from)
 	out.Steady = out.Unanswered == "" && !seen.last.Before(from.Add(v.Rendered.Flush()))
 	return transitions.Known(out, w.offsets.At)
 }
 
-// unanswered returns the pod of the first process that has not answered since a time; empty if all have. A process that Connect fences
+// unanswered returns the pod of the first process that has not answered since a time, and its doubt; empty if all have. A process that Connect fences
 // cannot commit offsets after the change, and if its pod is gone nothing answers for it.
-func (w *watching) unanswered(v *Snapshot, seen *watch, since time.Time) string {
+func (w *watching) unanswered(v *Snapshot, seen *watch, since time.Time) (pod, doubt string) {
 	fenced := fenced(w.processes)
 	for _, p := range w.processes {
 		one := seen.workers[p.ID()]
 		if (one == nil || one.answered.Before(since)) && (!fenced || v.present(p)) {
-			return p.Pod
+			return p.Pod, v.doubt(p)
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // match compares the offsets with what is requested, and with what they were before.

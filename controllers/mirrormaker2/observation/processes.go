@@ -1,10 +1,12 @@
 package observation
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -28,6 +30,8 @@ type Process struct {
 	// CommitMillis is how long it may take to commit its last offsets: the longest time that the spec has said since the process was first
 	// seen. A shorter time in the spec applies to the next process only.
 	CommitMillis int64 `json:"commitMillis,omitempty"`
+	// Doubt is why it is not known whether the process has ended although its pod is gone, and what to do; empty if that is not so.
+	Doubt string `json:"-"`
 }
 
 // longestCommit is CommitMillis as a duration, at most render.Endless.
@@ -117,9 +121,13 @@ func (c *Collector) processes(ctx context.Context, uid string, v *Snapshot) []Pr
 			out[known].CommitMillis = p.CommitMillis
 			continue
 		}
-		if pod := byUID[p.PodUID]; pod != nil && ended(p, pod) {
-			continue
-		} else if pod == nil && c.lost(ctx, uid, p, v) {
+		pod, over := byUID[p.PodUID], false
+		if pod != nil {
+			over = ended(p, pod)
+		} else {
+			over, p.Doubt = c.lost(ctx, uid, p, v)
+		}
+		if over {
 			continue
 		}
 		out = append(out, p)
@@ -148,27 +156,31 @@ func ended(p Process, pod *corev1.Pod) bool {
 }
 
 // lost reports whether a process whose pod is gone has ended: its node is gone or out of service, or the kubelet of its node is alive and
-// has had the time to end containers without a pod.
-func (c *Collector) lost(ctx context.Context, uid string, p Process, v *Snapshot) bool {
+// has had the time to end containers without a pod. If time does not show it, doubt says why.
+func (c *Collector) lost(ctx context.Context, uid string, p Process, v *Snapshot) (ended bool, doubt string) {
 	since := c.memory.absent(uid, p.ID(), v.Now)
+	remove := fmt.Sprintf("if it has certainly ended, remove the entry %s of the ConfigMap %s", p.ID(), render.ProcessesName(v.Rendered.Name))
+	if p.Node == "" { // an entry that could not be read is kept under another key too
+		return false, fmt.Sprintf("its record cannot be read: if it has certainly ended, remove the entries %s and %s of the ConfigMap %s", p.Pod, p.ID(), render.ProcessesName(v.Rendered.Name))
+	}
 	node := &corev1.Node{}
 	err := c.Hosts.Get(ctx, client.ObjectKey{Name: p.Node}, node)
 	switch {
-	case p.Node == "":
-		return false
 	case apierrors.IsNotFound(err):
-		return true
-	case err != nil: // such as a missing permission: nothing is known
-		return false
+		return true, ""
+	case apierrors.IsForbidden(err):
+		return false, fmt.Sprintf("its pod is gone, and the operator may not read its Node %s: grant it the right to get nodes, or %s", p.Node, remove)
+	case err != nil:
+		return false, fmt.Sprintf("its pod is gone, and its Node %s cannot be read now (%s): %s", p.Node, cmp.Or(string(apierrors.ReasonForError(err)), "no answer"), remove)
 	case slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService }):
-		return true
+		return true, ""
 	}
 	ready := slices.IndexFunc(node.Status.Conditions, func(n corev1.NodeCondition) bool { return n.Type == corev1.NodeReady })
 	if ready < 0 || node.Status.Conditions[ready].Status != corev1.ConditionTrue {
-		return false
+		return false, fmt.Sprintf("its pod is gone, and its Node %s is not ready: once that machine is certainly off, give the Node the taint %s, or delete it", p.Node, corev1.TaintNodeOutOfService)
 	}
 	if back := node.Status.Conditions[ready].LastTransitionTime.Time; back.After(since) { // it ends what was deleted meanwhile only then
 		since = back
 	}
-	return !v.Now.Before(since.Add(v.Limits.absence))
+	return !v.Now.Before(since.Add(v.Limits.absence)), ""
 }

@@ -3,6 +3,7 @@ package observation
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/detent-dev/detent/controllers/mirrormaker2/connection"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 )
@@ -59,6 +61,59 @@ func TestCollectorRecordsCommitTimes(t *testing.T) {
 			t.Errorf("%s: %+v, want one that commits for %s", step.name, v.Processes, step.want)
 		}
 		recorded = &corev1.ConfigMap{Data: v.ProcessData()}
+	}
+}
+
+// TestCollectorSaysWhatIsInDoubt checks that a process that time does not account for is shown with the way out.
+func TestCollectorSaysWhatIsInDoubt(t *testing.T) {
+	for name, tc := range map[string]struct {
+		record string
+		want   []string
+	}{
+		"no right to read Nodes": {`{"pod":"my-mm2-mirrormaker2-1","podUID":"u","container":"c","node":"node-1"}`, []string{"may not read its Node node-1", "the right to get nodes", "ConfigMap my-mm2-mirrormaker2-processes"}},
+		"it cannot be read":      {"?", []string{"its record cannot be read", "remove the entries 1.aa and "}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &Collector{Hosts: failingReader{}}
+			v := &Snapshot{Now: noon, Limits: limits(0), Rendered: flushing(t, "1000"), Recorded: &corev1.ConfigMap{Data: map[string]string{"1.aa": tc.record}}}
+			v.Processes = c.processes(context.Background(), "1", v)
+			w := &watching{processes: v.Processes, tasks: make([]connection.Reading, 1)}
+			workers := w.workers(v, newWatch(), noon)
+			if len(workers) != 1 {
+				t.Fatalf("workers %+v, want one", workers)
+			}
+			for _, part := range tc.want {
+				if !strings.Contains(workers[0].Doubt, part) {
+					t.Errorf("the doubt is %q, want one with %q", workers[0].Doubt, part)
+				}
+			}
+		})
+	}
+}
+
+// TestWatchingSaysWhatIsInDoubt checks the words about a worker whose pod exists.
+func TestWatchingSaysWhatIsInDoubt(t *testing.T) {
+	deleted := metav1.NewTime(noon)
+	for name, tc := range map[string]struct {
+		millis  string
+		deleted *metav1.Time
+		want    string
+	}{
+		"it runs":             {millis: "1000"},
+		"it is being ended":   {millis: "1000", deleted: &deleted, want: "its pod is being deleted"},
+		"it commits for long": {millis: `"${env:FLUSH}"`, want: "write numbers"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "my-mm2-mirrormaker2-0", UID: "u", DeletionTimestamp: tc.deleted}, Spec: corev1.PodSpec{NodeName: "node-1"}}
+			v := &Snapshot{Now: noon, Limits: limits(0), Rendered: flushing(t, tc.millis), Pods: []*corev1.Pod{pod}}
+			v.Recorded = &corev1.ConfigMap{Data: encoded([]Process{{Pod: pod.Name, PodUID: "u", Container: "c", Node: "node-1"}})}
+			v.Processes = (&Collector{Hosts: failingReader{}}).processes(context.Background(), "1", v)
+			w := &watching{processes: v.Processes, tasks: make([]connection.Reading, 1)}
+			got := w.workers(v, newWatch(), noon)[0].Doubt
+			if !strings.Contains(got, tc.want) || tc.want == "" && got != "" {
+				t.Errorf("the doubt is %q, want %q", got, tc.want)
+			}
+		})
 	}
 }
 
