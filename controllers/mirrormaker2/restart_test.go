@@ -18,7 +18,7 @@ import (
 // failed answers that a connector has failed.
 func failed(r *rig, connector string) func(q *http.Request) *http.Response {
 	status := connectclient.Status{Name: connector, Type: "source", Connector: connectclient.WorkerState{State: connectclient.Failed}}
-	return r.published(connector, func() (connectclient.Status, bool) { return status, true })
+	return r.published(connector, func() (connectclient.Status, bool) { return status, true }) //nolint:bodyclose // the client closes it
 }
 
 // published answers with a state of a connector, or that none is published yet.

@@ -121,8 +121,8 @@ func (c *Collector) processes(ctx context.Context, uid string, v *Snapshot) []Pr
 			out[known].CommitMillis = p.CommitMillis
 			continue
 		}
-		pod, over := byUID[p.PodUID], false
-		if pod != nil {
+		var over bool
+		if pod := byUID[p.PodUID]; pod != nil {
 			over = ended(p, pod)
 		} else {
 			over, p.Doubt = c.lost(ctx, uid, p, v)
