@@ -37,7 +37,7 @@ var included = roll.Inclusion[Facts, Effect]{
 var setMetadata = &machines.Action[Facts, roll.Data, Effect]{
 	Name: "set-metadata", Doc: "requests the desired level of metadata.version from Kafka; lowers it by safe downgrade only",
 	Needs: features(), ResolvedBy: NeedFeatures,
-	Precondition: transitions.All(sound, pathAllowed, onVersion, allReady,
+	Precondition: transitions.All(sound, pathAllowed, onVersion, allReady, levelsRecorded,
 		transitions.Any(lowerDue, transitions.All(noStaleRegistrations, binariesProven, soaked, approved))),
 	OnPreconditionFailed: Verifying,
 	Effects: func(f *Facts, _ roll.Data) []Effect {

@@ -132,7 +132,8 @@ func domainReady() dimension {
 			n.Ready, n.StartedAt, n.Trouble, n.Outdated = false, time.Time{}, transitions.Problemf(roll.ContainerDied, "CrashLoopBackOff"), outdated
 		}}
 	}
-	return domain.Of(value{}, down("node 0 down", false), down("node 0 down on another version", true))
+	return domain.Of(value{}, down("node 0 down", false), down("node 0 down on another version", true),
+		value{Name: "node 0 not recorded", Set: func(f *Facts) { f.Unrecorded = []string{f.Roll.Node(0).Pod} }})
 }
 
 // domainStaleRegistrations are registrations without a node.

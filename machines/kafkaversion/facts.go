@@ -34,6 +34,9 @@ type Facts struct {
 	Features transitions.Fact[kafka.Features] `need:"features"`
 	// Disks is what is known of each node's metadata log.
 	Disks []Disk
+	// Unrecorded are the pods of controllers whose records do not say which levels their logs hold, and are about to be written. A write
+	// may be refused.
+	Unrecorded []string
 	// Wanted are the ids of the desired brokers. Leaving are nodes with a pod or whose removal is in progress.
 	Wanted, Leaving []int32
 	// Finalize are the conditions for raising the metadata level.

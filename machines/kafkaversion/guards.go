@@ -118,7 +118,11 @@ var onLevel = guard{
 		case d.Metadata.Step == decision.MetadataKeep:
 			return transitions.Allow()
 		}
-		return transitions.Deny(decision.LevelName(d.Metadata.Current) + " instead of " + decision.LevelName(d.Metadata.Target))
+		text := decision.LevelName(d.Metadata.Current) + " instead of " + decision.LevelName(d.Metadata.Target)
+		if d.Metadata.Step == decision.MetadataLower {
+			text += f.unrecordedText()
+		}
+		return transitions.Deny(text)
 	},
 }
 
@@ -277,7 +281,7 @@ var snapshotsTaken = guard{
 		if end := f.snapshotsDone(); !end.Before(f.Roll.Now) {
 			saw += "; expected at " + end.UTC().Format(time.RFC3339)
 		}
-		verdict.Observed = saw + f.unprovenText(pending)
+		verdict.Observed = saw + f.unprovenText(pending) + f.unrecordedText()
 		return verdict
 	},
 }

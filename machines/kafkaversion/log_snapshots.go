@@ -190,6 +190,31 @@ func (f *Facts) unprovenText(pending []pendingSnapshot) string {
 	return ""
 }
 
+// levelsRecorded keeps the level while a record does not say which levels the log of a controller holds. Once the level is lowered, nothing else
+// shows that the log holds a higher one.
+var levelsRecorded = guard{
+	Name: "levels-recorded", Doc: "no lower level is due, or the record of every controller says which levels its log holds", Needs: features(),
+	Expected: "a record of every controller that says which levels its log holds",
+	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
+		lower := lowerDue.Verdict(f, m)
+		switch {
+		case lower.Answer == transitions.No, len(f.Unrecorded) == 0:
+			return transitions.Allow()
+		case lower.Answer == transitions.Unknown:
+			return transitions.Verdict{Observed: lower.Observed, Pending: lower.Pending}
+		}
+		return transitions.Deny("not recorded: " + roll.Names(f.Unrecorded))
+	},
+}
+
+// unrecordedText names the records without which no level is lowered; empty if there are none.
+func (f *Facts) unrecordedText() string {
+	if len(f.Unrecorded) == 0 {
+		return ""
+	}
+	return "; the record of " + roll.Names(f.Unrecorded) + " does not say yet which levels the log holds. If this lasts, a write of the ConfigMap <pod>-record is refused: permit it"
+}
+
 // mayHold describes what the logs may still hold.
 func mayHold(pending []pendingSnapshot) string {
 	names := make([]string, len(pending))

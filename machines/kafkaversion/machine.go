@@ -104,7 +104,7 @@ func Definition() machines.Definition[Facts, roll.Data, Effect] {
 			{Event: "soak", From: Verifying, To: Soaking, When: all(raiseDue, transitions.Any(not(soaked, "soaking"), not(soakReadable, "an invalid soaking time"))), Doc: "the soaking time has not passed, or is invalid"},
 			{Event: "approval-needed", From: Verifying, To: AwaitingApproval, When: all(raiseDue, not(approved, "no approval")), Doc: "the raise has not been approved"},
 			{Event: "finalize", From: Verifying, To: SettingMetadata, When: all(raiseDue, allReady, noStaleRegistrations, binariesProven, soaked, approved), OneWay: true, Doc: "every precondition of the raise holds"},
-			{Event: "lower", From: Verifying, To: SettingMetadata, When: all(lowerDue, allReady), Doc: "a lower level is desired"},
+			{Event: "lower", From: Verifying, To: SettingMetadata, When: all(lowerDue, allReady, levelsRecorded), Doc: "a lower level is desired"},
 
 			{Event: "unregistered", From: AwaitingUnregistration, To: Verifying, When: noStaleRegistrations, Awaited: true, Doc: "no stale registration is left"},
 			{Event: "soaked", From: Soaking, To: Verifying, When: soaked, Awaited: true, Doc: "the soaking time has passed"},

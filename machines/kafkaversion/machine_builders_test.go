@@ -63,6 +63,7 @@ type scene struct {
 	disks                   []kafkaversion.Disk
 	gone                    []decision.NodeVersions
 	leaving, wantedToo      []int32
+	unrecordedIDs           []int32
 	unprovenNodes           map[int32]*transitions.Problem
 	supported               map[int32]map[string]kafka.Range
 	specError, incomplete   *transitions.Problem
@@ -297,6 +298,9 @@ func (s *scene) node(f *kafkaversion.Facts, n *roll.Node, target string) {
 	}
 	if slices.Contains(s.unstarted, n.ID) {
 		started = s.running
+	}
+	if slices.Contains(s.unrecordedIDs, n.ID) {
+		f.Unrecorded = append(f.Unrecorded, n.Pod)
 	}
 	v := decision.NodeVersions{ID: n.ID, Name: n.Pod, HasPod: true, Runs: version, LastStarted: started, Unproven: s.unprovenNodes[n.ID]}
 	n.Outdated = version != target

@@ -14,6 +14,12 @@ func (k scenes) lingering() *scene {
 	return k.cluster(3).at(oldLevel).wanting(old).lowered(1, time.Minute, time.Hour)
 }
 
+// unrecorded says that the record of a node is not written yet.
+func (s *scene) unrecorded(ids ...int32) *scene {
+	s.unrecordedIDs = append(s.unrecordedIDs, ids...)
+	return s
+}
+
 func (k scenes) awaitingSnapshot() []machineRow {
 	at := func(name, reason string, s *scene, want machineWant) machineRow {
 		return machineRow{Name: "awaiting snapshots: " + name, Reason: reason, State: kafkaversion.AwaitingSnapshot, Facts: s.facts(), Want: want}

@@ -98,6 +98,10 @@ func (k scenes) verifying() []machineRow {
 		at("a lower level is desired", "", k.lowering(), lower),
 		at("a lower level is desired while a stale registration is left", "nothing old binds a lower level", k.lowering().but(staleRegistration), lower),
 		at("a lower level is desired before the soaking time has passed, without an approval", "both are only for a raise, which cannot be undone", k.lowering().soaking(2*time.Hour).byApproval(), lower),
+		at("a lower level is desired and the record of a controller cannot be written", "nothing would show that its log holds the higher level", k.lowering().unrecorded(1), waits("on-level")),
+		at("the level cannot be read and the record of a controller cannot be written", "", k.lowering().unrecorded(1).mute(), waits("on-level")),
+		at("the level may be raised and the record of a controller cannot be written", "", k.raising().unrecorded(1), finalize),
+		at("the level is where it belongs and the record of a controller cannot be written", "", k.cluster(3).from(old).unrecorded(1), settled),
 		at("a lower level is desired and a node is down", "", k.lowering().but(rolltest.Down(1)), waits("nodes-ready", "on-level")),
 		changed,
 	}
@@ -196,6 +200,7 @@ func (k scenes) settingMetadata() []machineRow {
 		at("the desired version is not allowed any more", "", k.raising().pinned("4.1-IV9"), again),
 
 		at("the declaration broke", "", k.raising().broken(), back),
+		at("a lower level is desired and the record of a controller is not written yet", "", k.lowering().unrecorded(1), back),
 		at("a node went down", "", k.raising().but(rolltest.Down(1)), back),
 		at("a stale registration appeared", "", k.raising().but(staleRegistration), back),
 		at("a pod is not proven to run the desired version any more", "", k.raising().unproven(1, "it runs image apache/kafka:4.0.2"), back),

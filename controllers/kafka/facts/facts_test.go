@@ -1,12 +1,17 @@
 package facts
 
 import (
+	"slices"
 	"testing"
 	"time"
 
+	kafkaclient "github.com/detent-dev/detent/clients/kafka"
+	"github.com/detent-dev/detent/clients/kafka/versions"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/machines"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // A pod says how often its process snapshots, 0 included; only without a pod the record does.
@@ -24,7 +29,7 @@ func TestObserveVersionSnapshotInterval(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := runningNode(record.Level{Highest: 27, Finalized: 25, LoweredAt: noon})
 			tc.change(&n)
-			d, remembered := disk(&n)
+			d, remembered := disk(&n, n.Record.Levels)
 			if !remembered || d.Interval != tc.want {
 				t.Errorf("interval %s (remembered: %v), want %s", d.Interval, remembered, tc.want)
 			}
@@ -48,5 +53,49 @@ func runningNode(level record.Level) observation.Node {
 		ID: 1, Pool: "p", PodName: "c-p-1", Wanted: true, RolesWanted: observation.Roles{Broker: true}, Roles: observation.Roles{Broker: true}, Recorded: true,
 		Pod:    observation.Pod{Exists: true, Ready: true, Running: true, StartedAt: noon.Add(-24 * time.Hour), Version: "4.1.1", SnapshotInterval: 10 * time.Minute},
 		Record: record.Record{ID: 1, Pool: "p", Version: "4.1.1", Format: record.FormatDone, SnapshotInterval: 10 * time.Minute, Levels: map[string]record.Level{"metadata.version": level}},
+	}
+}
+
+// What is observed counts although the record of a controller cannot be written: its log holds the level that was just lowered.
+func TestVersionFactsOfAControllerThatIsNotRecorded(t *testing.T) {
+	same, higher := record.Level{Highest: 27, Finalized: 27}, record.Level{Highest: 27, Finalized: 25, LoweredAt: noon.Add(-time.Hour)}
+	for name, tc := range map[string]struct {
+		level     record.Level
+		finalized int16
+		change    func(*observation.Node)
+		lowered   time.Time // zero if the log holds no higher level
+		want      []string
+	}{
+		"its record is as observed":            {level: same, finalized: 27},
+		"its record has the lowered level":     {level: higher, finalized: 25, lowered: noon.Add(-time.Hour)},
+		"the level was raised":                 {level: record.Level{Highest: 25, Finalized: 25}, finalized: 27, want: []string{"c-p-1"}},
+		"the level was lowered":                {level: same, finalized: 25, lowered: noon, want: []string{"c-p-1"}},
+		"a part of its record is not readable": {level: same, finalized: 27, change: func(n *observation.Node) { n.RecordBroken = true }, want: []string{"c-p-1"}},
+		"it is a broker, and a level was raised": {
+			level: record.Level{Highest: 25, Finalized: 25}, finalized: 27, change: func(n *observation.Node) {
+				n.Roles, n.RolesRunning = observation.Roles{Broker: true}, observation.Roles{Broker: true}
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := runningNode(tc.level)
+			n.PodName, n.RolesRunning = "c-p-1", observation.Roles{Controller: true}
+			if tc.change != nil {
+				tc.change(&n)
+			}
+			features := kafkaclient.Features{Finalized: map[string]int16{versions.FeatureMetadata: tc.finalized}}
+			v := &observation.Snapshot{Now: noon, Table: versionTable(t), Nodes: []observation.Node{n}, Features: transitions.Known(features, noon)}
+			got := Version(&kafkav1beta2.Kafka{}, v, machines.ObserveOptions{})
+			if !slices.Equal(got.Unrecorded, tc.want) {
+				t.Errorf("not recorded: %v, want %v", got.Unrecorded, tc.want)
+			}
+			var lowered time.Time
+			for _, d := range got.Disks {
+				lowered = d.LoweredAt[versions.FeatureMetadata]
+			}
+			if !lowered.Equal(tc.lowered) {
+				t.Errorf("lowered at %v, want %v", lowered, tc.lowered)
+			}
+		})
 	}
 }

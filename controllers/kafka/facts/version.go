@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/kafka/recording"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -61,8 +62,12 @@ func Version(k *kafkav1beta2.Kafka, v *observation.Snapshot, ask machines.Observ
 		case v.RunsAsBroker(n):
 			f.Leaving = append(f.Leaving, n.ID)
 		}
-		if d, remembered := disk(n); remembered {
+		levels, recorded := recording.Levels(v, n)
+		if d, remembered := disk(n, levels); remembered {
 			f.Disks = append(f.Disks, d)
+		}
+		if !recorded && n.WasController() && (n.Recorded || n.Pod.Exists) {
+			f.Unrecorded = append(f.Unrecorded, n.PodName)
 		}
 	}
 	return f
@@ -127,12 +132,13 @@ func finalize(k *kafkav1beta2.Kafka, v *observation.Snapshot) kafkaversion.Final
 	return f
 }
 
-func disk(n *observation.Node) (kafkaversion.Disk, bool) {
+// disk returns what is known of the metadata log of a node. levels are those that it may hold.
+func disk(n *observation.Node, levels map[string]record.Level) (kafkaversion.Disk, bool) {
 	d := kafkaversion.Disk{Node: n.ID, Interval: n.Record.SnapshotInterval}
 	if n.Pod.Exists {
 		d.Interval = n.Pod.SnapshotInterval // 0 means that it takes no snapshots by time
 	}
-	for feature, level := range n.Record.Levels {
+	for feature, level := range levels {
 		if level.Highest <= level.Finalized {
 			continue // finalized levels are compared by the decision
 		}

@@ -53,6 +53,17 @@ func Next(kafka *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Nod
 	return r
 }
 
+// Levels returns the levels that the log of a node may hold by what is observed now, and whether its record contains them. It does not if its
+// write is due or was refused.
+func Levels(v *observation.Snapshot, n *observation.Node) (levels map[string]record.Level, recorded bool) {
+	r := n.Record // its map is replaced and never changed
+	changed := false
+	if features, readable := observation.Known(v.Features); readable {
+		changed = r.ObserveLevels(features.Finalized, v.Now)
+	}
+	return r.Levels, n.Recorded && !n.RecordBroken && !changed
+}
+
 // chosen reports whether a node that is not desired is chosen for removal: its id is in the status of its pool, so that a status
 // that was wiped removes nothing, or its pool was deleted or moved to another cluster. A controller is never chosen, because a static
 // quorum cannot change.
