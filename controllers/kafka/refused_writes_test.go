@@ -172,6 +172,42 @@ func TestNoNodeStartsBeforeAllControllersAreRecorded(t *testing.T) {
 	}
 }
 
+// The storage was deleted with the cluster, and a policy refuses to change one of the records that are left. The version in it is of the earlier
+// cluster, and its storage is gone: nothing of the new cluster is created before all records start over.
+func TestNoNodeStartsBeforeAllRecordsStartOver(t *testing.T) {
+	const refused = "my-cluster-controller-5"
+	pools := func() []*kafkav1beta2.KafkaNodePool {
+		return []*kafkav1beta2.KafkaNodePool{declaredPool("controller", 3, roleController), declaredPool("broker", 3, roleBroker)}
+	}
+	w := started(t, nil, pools()...)
+	k := w.cluster()
+	w.deleteAll()
+	again := &kafkav1beta2.Kafka{ObjectMeta: k.ObjectMeta, Spec: k.Spec}
+	again.UID, again.ResourceVersion, again.Finalizers = "second-uid", "", nil
+	w.must(w.client.Create(t.Context(), again))
+	for _, p := range pools() {
+		p.UID = "second-" + p.UID
+		w.must(w.client.Create(t.Context(), p))
+	}
+	w.deny = func(verb string, o client.Object) error {
+		if verb == "update" && o.GetName() == record.Name(refused) {
+			return forbidden("configmaps", o)
+		}
+		return nil
+	}
+	w.run(40)
+	var claims corev1.PersistentVolumeClaimList
+	w.must(w.client.List(t.Context(), &claims))
+	if len(claims.Items)+len(w.pods()) > 0 {
+		t.Errorf("%d claims and %d pods, want none before all records start over", len(claims.Items), len(w.pods()))
+	}
+	w.deny = nil
+	w.rest(80)
+	if got := w.record(refused); len(w.pods()) != 6 || got.Resource != again.UID {
+		t.Errorf("%d pods, want 6, and the record %+v of the new cluster", len(w.pods()), got)
+	}
+}
+
 func TestBudgetOfNewNodesWithoutPods(t *testing.T) {
 	for name, refuse := range map[string]func(*rig){
 		"no node may be started": func(r *rig) { r.version = "" },

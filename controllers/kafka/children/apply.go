@@ -68,6 +68,9 @@ func (t *scope) nodes(ctx context.Context, version string) error {
 	if found, err := t.forgetUnused(ctx); err != nil || found {
 		return err
 	}
+	if from == recording.StartOver {
+		return nil // a record of the earlier resource is observed: by what it says the others would start as nodes of that one
+	}
 	t.adoption = from
 	unrecorded, failed := t.records(ctx, from, isNew)
 	err = errors.Join(failed...)
