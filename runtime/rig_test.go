@@ -3,7 +3,6 @@ package runtime_test
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -170,51 +169,6 @@ func (r *rig) liveReader() client.Reader {
 			return c.Get(ctx, key, o, opts...)
 		},
 	})
-}
-
-// laggingCache answers reads of frozen objects with their versions when they were frozen, and does not return a hidden
-// ConfigMap.
-type laggingCache struct {
-	client.WithWatch
-	frozen map[string]client.Object
-	hidden string
-}
-
-func (c *laggingCache) Get(ctx context.Context, key client.ObjectKey, o client.Object, opts ...client.GetOption) error {
-	old, frozen := c.frozen[key.Name]
-	if key.Name == c.hidden {
-		return apierrors.NewNotFound(corev1.Resource("configmaps"), key.Name)
-	}
-	if !frozen {
-		return c.WithWatch.Get(ctx, key, o, opts...)
-	}
-	switch into := o.(type) {
-	case *api.Turnstile:
-		old.(*api.Turnstile).DeepCopyInto(into)
-	case *corev1.ConfigMap:
-		old.(*corev1.ConfigMap).DeepCopyInto(into)
-	}
-	return nil
-}
-
-func (c *laggingCache) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	if err := c.WithWatch.List(ctx, list, opts...); err != nil {
-		return err
-	}
-	maps, ok := list.(*corev1.ConfigMapList)
-	if !ok {
-		return nil
-	}
-	maps.Items = slices.DeleteFunc(maps.Items, func(m corev1.ConfigMap) bool {
-		_, frozen := c.frozen[m.Name]
-		return frozen || m.Name == c.hidden
-	})
-	for _, o := range c.frozen {
-		if m, ok := o.(*corev1.ConfigMap); ok {
-			maps.Items = append(maps.Items, *m.DeepCopy())
-		}
-	}
-	return nil
 }
 
 // freeze makes the cache return the current version of the named ConfigMap until it is thawed.

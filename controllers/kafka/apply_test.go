@@ -10,8 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/detent-dev/detent/controllers/kafka/observation"
-	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	lifecycle "github.com/detent-dev/detent/runtime"
@@ -273,49 +271,6 @@ func TestApplyDoesNotScaleControllers(t *testing.T) {
 	}
 }
 
-// Permission to format is withdrawn when the node was seen registered, and not before.
-func TestRecordFormatIsDoneOnceRegistered(t *testing.T) {
-	r := separate(t)
-	r.settle()
-	if got := r.record("my-cluster-broker-0"); got.Format != record.FormatAllowed {
-		t.Fatalf("format %s before Kafka was asked", got.Format)
-	}
-	// No lifecycle requests these facts; the records do, until they have seen every node.
-	r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, brokerOf(0))
-	r.kafka.quorum.Voters = append(r.kafka.quorum.Voters, voterOf(3, 10), voterOf(4, 0))
-	r.settle()
-	want := map[string]record.Format{
-		"my-cluster-broker-0": record.FormatDone, "my-cluster-broker-1": record.FormatAllowed,
-		"my-cluster-controller-3": record.FormatDone, "my-cluster-controller-4": record.FormatAllowed,
-	}
-	for pod, format := range want {
-		got := r.record(pod)
-		if got.Format != format {
-			t.Errorf("format of %s is %s, want %s", pod, got.Format, format)
-		}
-		if format == record.FormatDone && len(got.Volumes) != 1 {
-			t.Errorf("volumes of %s are %v", pod, got.Volumes)
-		}
-	}
-	if v := r.snapshot(false); v.Brokers.Asked() || v.Quorum.Asked() {
-		t.Error("lifecycles see facts that none of them wants")
-	}
-}
-
-// Storage that is lost with its pod is formatted each time.
-func TestRecordFormatOfEphemeralStorage(t *testing.T) {
-	r := newRig(t, manifests(t, upstream+"v1beta2/kafka-ephemeral.yaml")...)
-	r.needs = append(r.needs, "brokers")
-	r.kafka.brokers.Brokers = append(r.kafka.brokers.Brokers, brokerOf(0))
-	r.settle()
-	if got := r.record("my-cluster-broker-0"); got.Format != record.FormatAllowed {
-		t.Errorf("format %s", got.Format)
-	}
-	if n := r.snapshot(false).Node(0); n.MetadataStorage != observation.StorageEphemeral {
-		t.Errorf("storage %s", n.MetadataStorage)
-	}
-}
-
 func TestApplyExpandsClaimsAndNeverShrinksThem(t *testing.T) {
 	r := separate(t)
 	r.settle()
@@ -330,49 +285,6 @@ func TestApplyExpandsClaimsAndNeverShrinksThem(t *testing.T) {
 		if got := claim.Spec.Resources.Requests.Storage().String(); got != "200Gi" {
 			t.Errorf("with %s wanted, the claim asks for %s, want 200Gi", size, got)
 		}
-	}
-}
-
-// A claim has no owner unless the user has requested its deletion. Every object without data is owned by the cluster.
-func TestApplyOwners(t *testing.T) {
-	r := separate(t)
-	r.settle()
-	claim, rec, config := &corev1.PersistentVolumeClaim{}, &corev1.ConfigMap{}, &corev1.ConfigMap{}
-	r.must(r.get(claim, "data-0-my-cluster-broker-0"))
-	r.must(r.get(rec, "my-cluster-broker-0-record"))
-	r.must(r.get(config, "my-cluster-broker-0"))
-	if len(claim.OwnerReferences) != 0 || len(rec.OwnerReferences) != 0 {
-		t.Errorf("claim is owned by %v, record by %v", claim.OwnerReferences, rec.OwnerReferences)
-	}
-	if len(config.OwnerReferences) != 1 || config.OwnerReferences[0].APIVersion != "kafka.strimzi.io/v1beta2" {
-		t.Errorf("configuration is owned by %v", config.OwnerReferences)
-	}
-	pool := &kafkav1beta2.KafkaNodePool{}
-	r.must(r.get(pool, "broker"))
-	yes := true
-	pool.Spec.Storage.Volumes[0].DeleteClaim = &yes
-	r.must(r.client.Update(t.Context(), pool))
-	r.settle()
-	r.must(r.get(claim, "data-0-my-cluster-broker-0"))
-	if len(claim.OwnerReferences) != 1 {
-		t.Errorf("with deleteClaim, the claim is owned by %v", claim.OwnerReferences)
-	}
-}
-
-// An object of the same name with another owner is not adopted: the user must resolve the conflict.
-func TestApplyTakesNoObjectOfAnotherOwner(t *testing.T) {
-	r := separate(t)
-	foreign := &corev1.Service{}
-	foreign.Name, foreign.Namespace = "my-cluster-kafka-bootstrap", "default"
-	r.must(r.client.Create(t.Context(), foreign))
-	r.must(r.pass())
-	err := r.pass()
-	if err == nil || !strings.Contains(err.Error(), "strimzi.io/cluster") && !strings.Contains(err.Error(), "lacks the label") {
-		t.Fatalf("error %v, want one that says what to do", err)
-	}
-	// The nodes do not wait for it.
-	if r.record("my-cluster-broker-0").Format == "" {
-		t.Error("no record was made")
 	}
 }
 

@@ -2,7 +2,6 @@ package kafka
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -392,84 +391,6 @@ func (r *rig) registered() {
 func single(t testing.TB) *rig {
 	t.Helper()
 	return newRig(t, manifests(t, upstream+"v1beta2/kafka-single-node.yaml")...)
-}
-
-// kafkaSide is a cluster as Kafka reports it.
-type kafkaSide struct {
-	kafkaclient.Client
-	features   kafkaclient.Features
-	brokers    kafkaclient.Brokers
-	quorum     kafkaclient.Quorum
-	partitions kafkaclient.Partitions
-	// partitionsErr is the answer to a request for the partitions, if it is set.
-	partitionsErr error
-	members       map[int32]kafkaclient.Member
-	err           error
-	asked         []string
-	// update is called with every change of a level before it is done.
-	update func(kafkaclient.FeatureUpdate)
-	// unregistered are the ids of the brokers that were to be unregistered; refuseToUnregister is the answer.
-	unregistered       []int32
-	refuseToUnregister error
-	// refuse is the answer for one broker, if it is set.
-	refuse func(id int32) error
-	// silent are brokers that do not answer themselves.
-	silent []int32
-	// refuseToMove is the answer to a request to move replicas.
-	refuseToMove error
-	// static are the configurations that brokers were started with, own those that one of them has for itself, and altered the dynamic
-	// ones of all. refuseToAlter is the answer to a request to alter them.
-	static, own   map[int32]map[string]string
-	altered       map[string]string
-	refuseToAlter error
-}
-
-// UpdateFeature notes what is asked, and does it.
-func (k *kafkaSide) UpdateFeature(_ context.Context, u kafkaclient.FeatureUpdate) error {
-	k.asked = append(k.asked, fmt.Sprintf("update %+v", u))
-	if k.update != nil {
-		k.update(u)
-	}
-	k.features = k.features.Clone()
-	if k.err == nil && k.features.Finalized != nil {
-		k.features.Finalized[u.Name] = u.Level
-	}
-	return k.err
-}
-
-func (k *kafkaSide) Features(_ context.Context, of ...int32) (kafkaclient.Features, error) {
-	k.asked = append(k.asked, fmt.Sprint("features", of))
-	f := k.features.Clone()
-	f.Supported = nil
-	for _, id := range of {
-		f.Supported = map[int32]map[string]kafkaclient.Range{id: k.features.Supported[id]}
-	}
-	return f, k.err
-}
-
-func (k *kafkaSide) Brokers(context.Context) (kafkaclient.Brokers, error) {
-	k.asked = append(k.asked, "brokers")
-	return k.brokers, k.err
-}
-
-func (k *kafkaSide) Quorum(context.Context) (kafkaclient.Quorum, error) {
-	k.asked = append(k.asked, "quorum")
-	return k.quorum, k.err
-}
-
-// Member is what the node reports; one of which nothing is said does not answer.
-func (k *kafkaSide) Member(_ context.Context, id int32) (kafkaclient.Member, error) {
-	k.asked = append(k.asked, fmt.Sprint("member ", id))
-	if m, found := k.members[id]; found && k.err == nil {
-		return m, nil
-	}
-	silent := kafkaclient.SilentReport(errInjected)
-	return kafkaclient.Member{ID: id, Broker: silent, Controller: silent}, nil
-}
-
-func (k *kafkaSide) Partitions(context.Context) (kafkaclient.Partitions, error) {
-	k.asked = append(k.asked, "partitions")
-	return k.partitions, cmp.Or(k.partitionsErr, k.err)
 }
 
 // directly is a system that calls the client within the reconcile.

@@ -3,7 +3,6 @@ package kafka
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -25,7 +24,6 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
 	"github.com/detent-dev/detent/machines/noderoll"
-	"github.com/detent-dev/detent/machines/nodestorage"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/states"
 )
@@ -34,47 +32,6 @@ const (
 	podLeaving   = "my-cluster-broker-2"
 	claimLeaving = "data-0-my-cluster-broker-2"
 )
-
-// LogDirs reports as many replicas as the metadata.
-func (k *kafkaSide) LogDirs(_ context.Context, broker int32) (kafkaclient.LogDirs, error) {
-	k.asked = append(k.asked, fmt.Sprint("log directories ", broker))
-	if slices.Contains(k.silent, broker) {
-		return kafkaclient.LogDirs{}, errInjected
-	}
-	dir := kafkaclient.LogDir{Path: "/data", Replicas: k.partitions.Replicas[broker]}
-	return kafkaclient.LogDirs{Broker: broker, Dirs: []kafkaclient.LogDir{dir}}, k.err
-}
-
-// Replicas reports partitions with one replica.
-func (k *kafkaSide) Replicas(_ context.Context, broker int32) (kafkaclient.Replicas, error) {
-	r := kafkaclient.Replicas{Broker: broker}
-	for i := range k.partitions.Replicas[broker] {
-		r.Add(kafkaclient.Partition{Topic: "orders", Index: int32(i), Replicas: []int32{broker}}, 0)
-	}
-	return r, k.err
-}
-
-// Reassignments reports none.
-func (k *kafkaSide) Reassignments(context.Context) (kafkaclient.Reassignments, error) {
-	return kafkaclient.Reassignments{}, k.err
-}
-
-// BrokerConfigs reports that nothing is configured.
-func (k *kafkaSide) BrokerConfigs(_ context.Context, broker int32) (kafkaclient.Configs, error) {
-	if slices.Contains(k.silent, broker) {
-		return nil, errInjected
-	}
-	return kafkaclient.Configs{}, k.err
-}
-
-// UnregisterBroker notes what is asked, and does it.
-func (k *kafkaSide) UnregisterBroker(_ context.Context, id int32) error {
-	k.unregistered = append(k.unregistered, id)
-	if k.refuse != nil {
-		return k.refuse(id)
-	}
-	return k.refuseToUnregister
-}
 
 // leaving lets everything run, with Kafka as it serves: a broker without a ready pod is fenced, one that was unregistered is not
 // listed.
@@ -336,101 +293,6 @@ func TestScaleDownRecreatesALostPod(t *testing.T) {
 	r.leaving(reconciler, 2)
 	if !r.exists(&corev1.Pod{}, podLeaving) || r.entry(setBroker, podLeaving) != entry {
 		t.Error("the pod is lost, or its entry has changed")
-	}
-}
-
-func TestScaleDownIsCancelled(t *testing.T) {
-	r, reconciler := settledOnThree(t)
-	r.kafka.refuseToUnregister = &kafkaclient.Refused{Code: 31, Name: "CLUSTER_AUTHORIZATION_FAILED"}
-	r.scale("broker", 2)
-	r.leaving(reconciler, 10)
-	if got := r.state(observation.LifecycleScaleDown); got != kraftscaledown.UnregistrationRefused {
-		t.Fatalf("state %s, want UnregistrationRefused", got)
-	}
-	contains(t, r.lifecycle(observation.LifecycleScaleDown).WaitingFor[0].Observed, podLeaving+" is still registered: CLUSTER_AUTHORIZATION_FAILED")
-	if r.exists(&corev1.Pod{}, podLeaving) || !slices.Contains(r.cluster().Status.NodeIDs, 2) {
-		t.Error("the pod exists, or its id was released")
-	}
-	r.scale("broker", 3)
-	r.leaving(reconciler, 10)
-	if !r.exists(&corev1.Pod{}, podLeaving) {
-		t.Error("the pod is not back")
-	}
-	if got := r.record(podLeaving); got.Stop || got.Leaving {
-		t.Errorf("record %+v", got)
-	}
-	if diff := cmp.Diff([]int32{0, 1, 2}, r.ids("broker")); diff != "" {
-		t.Errorf("ids of the pool (-want +got):\n%s", diff)
-	}
-}
-
-// The release of a node marks its claim and is interrupted. If the node is desired again, the claim is its own again: its storage can be
-// replaced, and it is found if only the claims are left.
-func TestScaleDownIsCancelledDuringTheRelease(t *testing.T) {
-	r, reconciler := settledOnThree(t)
-	r.scale("broker", 2)
-	r.deny = func(verb string, o client.Object) error {
-		if verb == "delete" && o.GetName() == podLeaving {
-			return apierrors.NewForbidden(corev1.Resource("configmaps"), podLeaving, errInjected)
-		}
-		return nil
-	}
-	released := func() bool {
-		claim := &corev1.PersistentVolumeClaim{}
-		r.must(r.get(claim, claimLeaving))
-		return claim.Annotations[labels.Released] == "true"
-	}
-	r.leaving(reconciler, 14)
-	if !released() || !r.exists(&corev1.ConfigMap{}, record.Name(podLeaving)) {
-		t.Fatalf("the release was not interrupted: %+v", r.lifecycle(observation.LifecycleScaleDown))
-	}
-	r.deny = nil
-	r.scale("broker", 3)
-	r.kafka.unregistered = nil
-	r.leaving(reconciler, 14)
-	if !r.exists(&corev1.Pod{}, podLeaving) {
-		t.Fatal("the pod is not back")
-	}
-	v := r.snapshot(false)
-	if got := v.ClaimsOf(v.Node(2)); released() || len(got) != 1 || !v.Node(2).HasClaims {
-		t.Errorf("the claim is still released: %v", got)
-	}
-}
-
-// The release of a node deletes its claim and is interrupted. If the node is desired again, its new claim is no lost storage.
-func TestScaleDownIsCancelledDuringTheReleaseOfADeletedClaim(t *testing.T) {
-	r, reconciler := settledOnThree(t)
-	pool := &kafkav1beta2.KafkaNodePool{}
-	r.must(r.get(pool, "broker"))
-	pool.Spec.Storage.Volumes[0].DeleteClaim = new(true)
-	r.must(r.client.Update(t.Context(), pool))
-	r.leaving(reconciler, 2)
-	if got := r.record(podLeaving); got.Format != record.FormatDone || len(got.Volumes) != 1 {
-		t.Fatalf("record %+v, want storage in use", got)
-	}
-	r.scale("broker", 2)
-	r.deny = func(verb string, o client.Object) error {
-		if verb == "delete" && o.GetName() == podLeaving {
-			return apierrors.NewForbidden(corev1.Resource("configmaps"), podLeaving, errInjected)
-		}
-		return nil
-	}
-	r.leaving(reconciler, 16)
-	if r.exists(&corev1.PersistentVolumeClaim{}, claimLeaving) || !r.exists(&corev1.ConfigMap{}, record.Name(podLeaving)) {
-		t.Fatalf("the release was not interrupted: %+v", r.lifecycle(observation.LifecycleScaleDown))
-	}
-	if got := r.record(podLeaving); got.Format != record.FormatAllowed || len(got.Volumes) != 0 {
-		t.Errorf("record %+v, want storage that is given up", got)
-	}
-	r.deny = nil
-	r.scale("broker", 3)
-	r.kafka.unregistered = nil
-	r.leaving(reconciler, 14)
-	if !r.exists(&corev1.Pod{}, podLeaving) {
-		t.Fatal("the pod is not back")
-	}
-	if got := r.state(observation.LifecycleStorage); got != nodestorage.Intact {
-		t.Errorf("state %s, want Intact: %+v", got, r.lifecycle(observation.LifecycleStorage))
 	}
 }
 
