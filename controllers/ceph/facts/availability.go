@@ -69,13 +69,14 @@ func ended(s *observation.Snapshot, d *cephupgrade.Daemon) bool {
 const slow = 2 * time.Minute
 
 // idle reports whether nothing of an OSD runs or is about to: its Deployment has no replicas, its pod from before does not end, or its pod has
-// existed for a while, and its container does not run. Of a volume that cannot be attached the pod says no more than that.
+// existed for a while, and none of its containers has run, also none that prepares its data. Of a volume that cannot be attached the pod says no
+// more than that.
 func idle(s *observation.Snapshot, d *cephupgrade.Daemon) bool {
 	if d.Name.Type != ceph.TypeOSD || d.Pod != "" {
 		return false
 	}
 	pod := s.Pods[d.Name]
-	waits := pod != nil && pod.DeletionTimestamp == nil && observation.StartedAt(pod).IsZero() && !s.Now.Before(pod.CreationTimestamp.Add(slow))
+	waits := pod != nil && pod.DeletionTimestamp == nil && observation.StartedAt(pod).IsZero() && !observation.Prepares(pod) && !s.Now.Before(pod.CreationTimestamp.Add(slow))
 	return d.Stopped || d.Ending != "" || waits
 }
 

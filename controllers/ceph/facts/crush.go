@@ -6,12 +6,10 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/daemons"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 )
-
-// defaultCopies is how many copies a pool has by default, each on another host in CRUSH.
-const defaultCopies = 3
 
 // moveApproval is the value of the annotation for one OSD and one node.
 func moveApproval(osd ceph.Daemon, node string) string {
@@ -44,7 +42,7 @@ func SharedHosts(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
 			}
 		}
 	}
-	if len(of) >= min(defaultCopies, len(nodes)) {
+	if len(of) >= min(render.Copies(c), len(nodes)) {
 		return nil
 	}
 	for _, d := range s.Declared {
@@ -52,9 +50,9 @@ func SharedHosts(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
 		if d.Claims == nil || host == "" || node == "" || of[host] < 2 || of[node] > 0 {
 			continue
 		}
-		texts = append(texts, fmt.Sprintf("%s runs on %s, and is in the host %s of CRUSH with other OSDs, where it first served: %d hosts are too few for %d copies. "+
+		texts = append(texts, fmt.Sprintf("%s runs on %s, and is in the host %s of CRUSH with other OSDs, where it first served: hosts in CRUSH %d, copies of a pool %d. "+
 			"To move it to the host %[2]s, with its data, approve that with %[6]s, and delete its pod when this Warning does not name it any more",
-			d.Name, node, host, len(of), defaultCopies, approveCommand(c, moveApproval(d.Name, node))))
+			d.Name, node, host, len(of), render.Copies(c), approveCommand(c, moveApproval(d.Name, node))))
 	}
 	return texts
 }

@@ -25,6 +25,7 @@ func TestSharedHosts(t *testing.T) {
 		hosts, nodes []string // of OSDs on claims; a node is empty without a ready pod
 		directory    string   // the node of an OSD in a directory; empty for none
 		approved     string
+		copies       string // in the configuration
 		shown, moved []string
 	}{
 		"each in its own host":            {hosts: []string{"a", "b", "c"}, nodes: []string{"a", "b", "c"}},
@@ -37,9 +38,14 @@ func TestSharedHosts(t *testing.T) {
 		"the node of a directory":         {hosts: []string{"a", "a"}, nodes: []string{"a", "b"}, directory: "b"},
 		"a drain moved two of one host":   {hosts: []string{"a", "a", "b", "c"}, nodes: []string{"b", "c", "b", "c"}},
 		"a drain moved one to a new node": {hosts: []string{"a", "a", "b", "c"}, nodes: []string{"d", "c", "b", "c"}},
+		"enough hosts for two copies":     {hosts: []string{"a", "a", "b", "b"}, nodes: []string{"c", "a", "b", "b"}, copies: "2"},
+		"too few for the default":         {hosts: []string{"a", "a", "b", "b"}, nodes: []string{"c", "a", "b", "b"}, shown: []string{"crush-host=osd.0/c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &cephv1.Cluster{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{labels.Approve: tc.approved}}}
+			if tc.copies != "" {
+				c.Spec.CephConfig = map[string]cephv1.ConfigSection{"global": {"osd_pool_default_size": cephv1.ConfigValue(tc.copies)}}
+			}
 			s := &observation.Snapshot{Record: &record.Record{Daemons: map[string]record.Daemon{}}, Pods: map[ceph.Daemon]*corev1.Pod{}}
 			put := func(d daemons.Daemon, node string) {
 				s.Declared = append(s.Declared, d)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -118,6 +119,19 @@ func optionsThat(c *cephv1.Cluster, holds func(of ceph.Type, option string) bool
 		}
 	}
 	return options
+}
+
+// Copies is how many copies a new pool has, each on another host in CRUSH. The monitors make pools, with the value of their section if there is one.
+func Copies(c *cephv1.Cluster) int {
+	copies := 3 // Ceph's default
+	for _, section := range []string{"global", "mon"} {
+		for option, value := range c.Spec.CephConfig[section] {
+			if n, err := strconv.Atoi(string(value)); err == nil && n > 0 && optionName(option) == "osd pool default size" {
+				copies = n
+			}
+		}
+	}
+	return copies
 }
 
 // ConfigText returns ceph.conf.
