@@ -117,33 +117,42 @@ func TestKindRunsCommandsInAPod(t *testing.T) {
 	}
 }
 
-// TestKindKeepsTheToolsWhileAMonitorReturns changes the pod in which commands are run once the last monitor has reported its version, and not while
-// the upgrade awaits it.
+// TestKindKeepsTheToolsWhileAMonitorReturns changes the pod in which commands are run once the last monitor has reported its version, or serves with
+// another build of it, and not while the upgrade awaits it.
 func TestKindKeepsTheToolsWhileAMonitorReturns(t *testing.T) {
-	r := newRig(t, cluster("ceph:16"))
-	p := &tools{r: r}
-	r.exec = p.exec
-	r.restart()
-	r.until("the launch", 5*time.Minute, r.settled("16"))
-	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" })
-	wants := func() string {
-		d := &appsv1.Deployment{}
-		r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-tools"}, d))
-		return strings.Split(d.Spec.Template.Spec.Containers[0].Image, "@")[0]
+	for name, tc := range map[string]struct{ image, version string }{
+		"another version": {"ceph:18", "18"},
+		"another build":   {"rebuilt/ceph:16", "16"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, cluster("ceph:16"))
+			p := &tools{r: r}
+			r.exec = p.exec
+			r.world.Digests = map[string]string{"rebuilt/ceph:16": strings.Repeat("7", 64)}
+			r.world.Images["rebuilt/ceph:16"] = r.world.Images["ceph:16"]
+			r.restart()
+			r.until("the launch", 5*time.Minute, r.settled("16"))
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = tc.image })
+			wants := func() string {
+				d := &appsv1.Deployment{}
+				r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-tools"}, d))
+				return strings.Split(d.Spec.Template.Spec.Containers[0].Image, "@")[0]
+			}
+			last := cephclient.Daemon{Type: cephclient.TypeMon, ID: "a"} // the leader
+			r.until("the last monitor", 10*time.Minute, func() bool {
+				return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == last.String()
+			})
+			for range 5 { // it joins the quorum after six seconds
+				if got := wants(); got != "ceph:16" {
+					t.Fatalf("commands are run in %s while the upgrade awaits %s", got, last)
+				}
+				r.step()
+			}
+			r.until("the tools", time.Minute, func() bool { return wants() == tc.image })
+			r.until("the upgrade", 10*time.Minute, r.settled(tc.version))
+			r.clean()
+		})
 	}
-	last := cephclient.Daemon{Type: cephclient.TypeMon, ID: "a"} // the leader
-	r.until("the last monitor", 10*time.Minute, func() bool {
-		return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == last.String()
-	})
-	for range 5 { // it joins the quorum after six seconds
-		if got := wants(); got != "ceph:16" {
-			t.Fatalf("commands are run in %s while the upgrade awaits %s", got, last)
-		}
-		r.step()
-	}
-	r.until("the tools", time.Minute, func() bool { return wants() == "ceph:18" })
-	r.until("the upgrade", 10*time.Minute, r.settled("18"))
-	r.clean()
 }
 
 // TestKindPlacesTheToolsAsTheSpecSays changes the placement of the pod in which commands are run. What the spec had before is not kept.

@@ -89,8 +89,9 @@ func (t *scope) tools(ctx context.Context) error {
 	return nil
 }
 
-// kept returns the image in whose pod commands are run while a monitor has not reported the version that it was launched with: another pod would
-// end the connection to Ceph while the lifecycle waits for that monitor. The next daemon takes as long to start as the connection from the new pod.
+// kept returns the image in whose pod commands are run while a monitor does not serve, or has not reported the version that it was launched with:
+// another pod would end the connection to Ceph while the lifecycle waits for that monitor. One of another build of that version has reported it before,
+// and only a monitor that serves shows that the build works. The next daemon takes as long to start as the connection from the new pod.
 func (t *scope) kept() (record.Daemon, bool) {
 	pod := t.snapshot.ToolsPod
 	c, known := observation.Known(t.snapshot.Cluster)
@@ -101,12 +102,22 @@ func (t *scope) kept() (record.Daemon, bool) {
 		if t.snapshot.Record.Daemons[name.String()].Reference == "" {
 			return false // it was never launched
 		}
-		reports := slices.IndexFunc(c.Metadata, func(one ceph.Metadata) bool { return one.Daemon == name })
-		return reports < 0 || !c.Metadata[reports].Version.Same(t.snapshot.Runs(name).Version)
+		return !t.returned(&c, name)
 	})
 	reference := pod.Spec.Containers[0].Image
 	name, version, detected := t.snapshot.Image(reference)
 	return record.Daemon{Image: name, Reference: reference, Version: version}, returns && detected
+}
+
+// returned reports whether a monitor serves in a pod of the image that it was launched with, and has reported its version.
+func (t *scope) returned(c *cephupgrade.Cluster, mon ceph.Daemon) bool {
+	pod, runs := t.snapshot.Pods[mon], t.snapshot.Runs(mon)
+	if pod == nil || pod.Spec.Containers[0].Image != runs.Reference {
+		return false
+	}
+	began := observation.StartedAt(pod)
+	reports := slices.IndexFunc(c.Metadata, func(one ceph.Metadata) bool { return one.Daemon == mon })
+	return !began.IsZero() && !t.snapshot.Cluster.At().Before(began) && facts.Serves(c, mon) && reports >= 0 && c.Metadata[reports].Version.Same(runs.Version)
 }
 
 // toolsOf applies the Deployment with the image of a monitor. Apply keeps what it does not want, such as an entry of a nodeSelector from before:

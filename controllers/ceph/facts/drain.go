@@ -12,7 +12,8 @@ import (
 
 // Evictions returns what the budget of a type of daemons permits. While a host is away, all monitors or OSDs on it may be evicted, and no other
 // one of their type: away are their ids. OSDs that have never served, and monitors that have never joined, may be evicted, too: a budget that counts one
-// that does not start would let no other one go.
+// that does not start would let no other one go. Of one or two monitors, which have no majority without one of them, none may be evicted while
+// another one is to join.
 func Evictions(s *observation.Snapshot, kind ceph.Type, away []string) render.Evictions {
 	out := render.Evictions{Free: slices.Clone(away), None: len(away) > 0}
 	for _, d := range counted(s, kind) {
@@ -27,6 +28,7 @@ func Evictions(s *observation.Snapshot, kind ceph.Type, away []string) render.Ev
 		for _, name := range s.Record.Of(kind) {
 			if neverJoined(s, name) {
 				out.Free = append(out.Free, name.ID)
+				out.None = out.None || out.Count <= 2
 			}
 		}
 	case ceph.TypeMgr, ceph.TypeMDS, ceph.TypeRGW:

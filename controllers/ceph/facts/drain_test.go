@@ -161,6 +161,7 @@ func TestEvictions(t *testing.T) {
 		Declared: []daemons.Daemon{{Name: ceph.Daemon{Type: ceph.TypeMon, ID: "d"}}, {Name: ceph.Daemon{Type: ceph.TypeMDS, ID: "fs-a"}}, {Name: ceph.Daemon{Type: ceph.TypeMDS, ID: "fs-b"}}},
 		Record: &record.Record{Daemons: map[string]record.Daemon{
 			"mon.a": {Reference: "ceph:18"}, "mon.b": {Reference: "ceph:18"}, "mon.c": {}, "mon.d": {Reference: "ceph:18", Format: record.FormatAllowed},
+			"mon.e": {Reference: "ceph:18"},
 			"osd.0": {Reference: "ceph:18", Format: record.FormatDone}, "osd.1": {Reference: "ceph:18", Format: record.FormatDone},
 			"osd.2":    {Reference: "ceph:18", Format: record.FormatAllowed},
 			"mds.fs-a": {Reference: "ceph:18"}, "mds.fs-b": {}, "mds.fs-c": {Reference: "ceph:18"}, "mds.fs-d": {Reference: "ceph:18"},
@@ -174,8 +175,9 @@ func TestEvictions(t *testing.T) {
 		want render.Evictions
 	}{
 		"a monitor that was removed from Ceph":        {of: ceph.TypeMon, mons: []string{"a", "d"}, want: render.Evictions{Count: 2}},
-		"monitors that the spec declares no more":     {of: ceph.TypeMon, want: render.Evictions{Count: 3}},
-		"a monitor that never joined":                 {of: ceph.TypeMon, mons: []string{"a", "b"}, want: render.Evictions{Count: 2, Free: []string{"d"}}},
+		"monitors that the spec declares no more":     {of: ceph.TypeMon, want: render.Evictions{Count: 4}},
+		"a monitor that never joined":                 {of: ceph.TypeMon, mons: []string{"a", "b", "e"}, want: render.Evictions{Count: 3, Free: []string{"d"}}},
+		"the third monitor never joined":              {of: ceph.TypeMon, mons: []string{"a", "b"}, want: render.Evictions{Count: 2, Free: []string{"d"}, None: true}},
 		"a monitor that has joined, and never served": {of: ceph.TypeMon, mons: []string{"a", "b", "d"}, want: render.Evictions{Count: 3}},
 		"an OSD that never served":                    {of: ceph.TypeOSD, want: render.Evictions{Count: 2, Free: []string{"2"}}},
 		"OSDs whose host is away":                     {of: ceph.TypeOSD, away: []string{"0"}, want: render.Evictions{Count: 1, Free: []string{"0", "2"}, None: true}},
