@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	cephclient "github.com/detent-dev/detent/clients/ceph"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 )
 
@@ -81,6 +82,42 @@ func TestKindTakesUpAnotherBuild(t *testing.T) {
 			for range 60 {
 				r.step()
 			}
+			if diff := cmp.Diff(tc.want, r.started()); diff != "" {
+				t.Errorf("started (-want +got):\n%s", diff)
+			}
+			r.clean()
+		})
+	}
+}
+
+// TestKindReplacesABuildThatCrashes has a daemon crash on another build of the version that it ran, and names a build that starts.
+func TestKindReplacesABuildThatCrashes(t *testing.T) {
+	for name, tc := range map[string]struct {
+		crashes, asks string
+		want          []string
+	}{
+		"a monitor, by the build from before": {"mon.b", "ceph:16", []string{"mon.b"}},
+		"a monitor, by a third build":         {"mon.b", "third/ceph:16", everyDaemon()},
+		"an OSD, by the build from before":    {"osd.0", "ceph:16", []string{"osd.0", "mon.b", "mon.c", "mon.a", "mgr.a", "mgr.b"}},
+		"a metadata server, by a third build": {"mds.myfs-b", "third/ceph:16", []string{"mds.myfs-b", "mon.b", "mon.c", "mon.a", "mgr.a", "mgr.b", "osd.0", "osd.1", "osd.2", "rgw.store.a", "mds.myfs-a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.world.Digests = map[string]string{"rebuilt/ceph:16": strings.Repeat("7", 64), "third/ceph:16": strings.Repeat("8", 64)}
+			for image := range r.world.Digests {
+				r.world.Images[image] = r.world.Images["ceph:16"]
+			}
+			r.world.Broken = func(d cephclient.Daemon, image string) bool {
+				return d.String() == tc.crashes && strings.HasPrefix(image, "rebuilt/")
+			}
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "rebuilt/ceph:16" })
+			r.until("the crash", 20*time.Minute, func() bool {
+				return strings.Contains(r.message("Ready"), tc.crashes+" does not run (CrashLoopBackOff)")
+			})
+			r.started()
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = tc.asks })
+			r.step()
+			r.until("the end", 20*time.Minute, r.settled("16"))
 			if diff := cmp.Diff(tc.want, r.started()); diff != "" {
 				t.Errorf("started (-want +got):\n%s", diff)
 			}

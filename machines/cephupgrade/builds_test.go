@@ -42,6 +42,31 @@ func unpulled(name ceph.Daemon) change {
 	}
 }
 
+// together are several changes.
+func together(changes ...change) change {
+	return func(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
+		for _, one := range changes {
+			one(f, c, m)
+		}
+	}
+}
+
+// badBuild has a daemon run an image on which its container crashes. It runs again for seconds at a time.
+func badBuild(name ceph.Daemon, image, reference string, running bool) change {
+	return func(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
+		runs(image, reference, name)(f, c, m)
+		one := daemon(f, name)
+		if one.Ready, one.Restarted = false, running; !running {
+			one.Pod, one.Trouble = "", "CrashLoopBackOff"
+		}
+		if name.Type == ceph.TypeOSD {
+			c.OSDs.OSDs[0].Up = false
+			return
+		}
+		outsideQuorum(name)(f, c, m)
+	}
+}
+
 // builds are requests for another build of the version that runs.
 func builds() []row {
 	const s = cu.SelectingDaemon
@@ -66,7 +91,29 @@ func builds() []row {
 	to := decision.Image{Name: "ceph:v18-2", Reference: newBuild, Detected: true, Version: v18}
 	hand := runs("ceph:hand", "ceph:hand", mgrB)
 	newest := runs("ceph:v18-2", newBuild, everyone()...)
+	crashes := func(d ceph.Daemon, running bool) change { return badBuild(d, "ceph:v18-2", newBuild, running) }
+	withdrawn := func(bad change) cu.Facts { // the spec has the image from before again
+		return with(all, build("ceph:v18", oldBuild), recorded("ceph:v18"), replacesBuilds(newBuild), bad)
+	}
+	third := func(changes ...change) cu.Facts {
+		return with(append([]change{all, build("ceph:v18-3", "ceph:v18-3@sha256:3"), recorded("ceph:v18-3"), replacesBuilds(newBuild, oldBuild)}, changes...)...)
+	}
+	excused := func(name string, f cu.Facts, d ceph.Daemon) row {
+		data := replaces(d)
+		return row{Name: "health: " + name, State: cu.AwaitingHealth, Data: &data, Facts: f, Want: want{Event: "healthy", To: cu.AwaitingOkToStop, Data: &data}}
+	}
+	monC := replaces(ceph.Daemon{Type: ceph.TypeMon, ID: "c"})
 	return []row{
+		picks("a monitor crashes on a build, and the spec has the one from before again", withdrawn(crashes(monB, false)), monB),
+		picks("the container of that monitor runs for a moment", withdrawn(crashes(monB, true)), monB),
+		picks("an OSD crashes on a build, and the spec has the one from before again", withdrawn(crashes(osd0, false)), osd0),
+		picks("a monitor crashes on a build, and the spec has a third one", third(crashes(monB, false)), monB),
+		picks("an OSD crashes on a build, and the spec has a third one", third(crashes(osd0, true)), osd0),
+		picks("a monitor crashes on the build that the spec has", after(crashes(monB, false)), monC.Step.Daemon),
+		{Name: "selecting: a monitor without a process for another reason is waited for", State: s, Facts: withdrawn(together(runs("ceph:v18-2", newBuild, monB), outsideQuorum(monB))), Want: want{WaitingFor: []string{"daemon-selected"}}},
+		excused("a monitor that crashes on a build is replaced", withdrawn(together(crashes(monB, true), raised("MON_DOWN"))), monB),
+		excused("an OSD that crashes on a build is replaced", withdrawn(together(crashes(osd0, false), raised("OSD_DOWN"))), osd0),
+		{Name: "health: a monitor that crashes on the build that the spec has", State: cu.AwaitingHealth, Data: &monC, Facts: after(crashes(monB, false), raised("MON_DOWN")), Want: want{WaitingFor: []string{"cluster-healthy"}}},
 		goes("settled: another build", cu.Settled, before(), "upgrade-due", cu.Preflight),
 		goes("settled: the end of a change to another build is not recorded", cu.Settled, after(newest), "upgrade-due", cu.Preflight),
 		goes("preflight: another build of the only manager", cu.Preflight, before(gone(mgrB)), "refused", cu.Refusing),

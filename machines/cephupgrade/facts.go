@@ -266,11 +266,12 @@ func (c *Cluster) unstarted(d *Daemon) bool {
 	return !serving && d.Outdated && !d.Stopped && d.Pod == "" && c.runs(d).Same(d.Launched) && (known || d.Name.Type != ceph.TypeOSD)
 }
 
-// unpulled reports whether the daemon does not serve, and the image of its pod cannot be pulled, on which it started before.
-func (c *Cluster) unpulled(d *Daemon) bool {
+// ailing reports whether the daemon does not serve on the version that it ran before: its container does not start, or has ended and runs again.
+// One that crashes runs for seconds at a time.
+func (c *Cluster) ailing(d *Daemon) bool {
 	serving, _, _ := c.role(d)
 	_, known := c.osd(d.Name)
-	return !serving && d.Unpulled && !d.Stopped && d.ByHand == "" && c.runs(d).Same(d.Launched) && (known || d.Name.Type != ceph.TypeOSD)
+	return !serving && (d.Trouble != "" || d.Restarted) && !d.Stopped && d.ByHand == "" && c.runs(d).Same(d.Launched) && (known || d.Name.Type != ceph.TypeOSD)
 }
 
 // role reports whether the daemon has its role, and whether it leads or follows another one. A metadata server that the monitors do not hear from

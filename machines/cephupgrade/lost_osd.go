@@ -47,8 +47,8 @@ func (c *Cluster) vacant(name ceph.Daemon) bool {
 
 // taken reports whether the upgrade took a daemon of the type of the step away: it does not run what it was launched with yet, its pod does not
 // start and is to be another one, or it is a standby of a filesystem that was stopped. The upgrade stops no daemon of another type: an administrator
-// scaled that to zero. An OSD that never served counts only if it is selected, and so does a daemon whose image cannot be pulled: what is missing otherwise is
-// missing for another reason.
+// scaled that to zero. An OSD that never served counts only if it is selected, and so does a daemon that does not keep running on the version that it ran before:
+// what is missing otherwise is missing for another reason.
 func (f *Facts) taken(c *Cluster, d Data) bool {
 	t := d.component()
 	return slices.ContainsFunc(f.Daemons, func(one Daemon) bool {
@@ -56,7 +56,7 @@ func (f *Facts) taken(c *Cluster, d Data) bool {
 			return false
 		}
 		stopped := one.Stopped && t == ceph.TypeMDS
-		return stopped || !c.runs(&one).Same(one.Launched) || t != ceph.TypeRGW && !c.started(&one) || c.unstarted(&one) || one.Name == d.Step.Daemon && c.unpulled(&one)
+		return stopped || !c.runs(&one).Same(one.Launched) || t != ceph.TypeRGW && !c.started(&one) || c.unstarted(&one) || one.Name == d.Step.Daemon && c.ailing(&one)
 	})
 }
 

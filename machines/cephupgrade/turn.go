@@ -175,7 +175,7 @@ func (f *Facts) starting(c *Cluster, d *Daemon, targets map[ceph.Type]decision.I
 
 // ordered returns the daemons as their order depends on them. A daemon that never started on what it was launched with, or whose pod does
 // not start as the spec wanted it before, cannot be repaired on it, and a gateway has nothing to repair: they are replaced although they do
-// not serve.
+// not serve. So is one whose image cannot be pulled, or is replaced by another build, if it does not keep running: the build may be why.
 func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all []order.Daemon) {
 	for i := range f.Daemons {
 		d := &f.Daemons[i]
@@ -183,8 +183,8 @@ func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all [
 		one.Serving, one.Leading, one.Following = c.role(d)
 		one.Current = one.Outdated && stays(d, targets) && c.runs(d).Same(d.Launched)
 		failing := c.failing(d)
-		unpulled := one.Outdated && c.unpulled(d) && stays(d, targets)
-		one.Stopped, one.Broken = d.Stopped || failing, failing && !d.Stopped && f.follows(c, d, targets) || c.unstarted(d) && stays(d, targets) || unpulled
+		rebuilt := one.Outdated && c.ailing(d) && stays(d, targets) && (d.Unpulled || targets[d.Name.Type].Replaces(d.launched()))
+		one.Stopped, one.Broken = d.Stopped || failing, failing && !d.Stopped && f.follows(c, d, targets) || c.unstarted(d) && stays(d, targets) || rebuilt
 		all = append(all, one)
 	}
 	return all
