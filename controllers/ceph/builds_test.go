@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 )
 
@@ -124,4 +126,28 @@ func TestKindReplacesABuildThatCrashes(t *testing.T) {
 			r.clean()
 		})
 	}
+}
+
+// TestKindReplacesANameThatCannotBePulled has OSDs start again once the registry of their image is gone, and names the image elsewhere.
+func TestKindReplacesANameThatCannotBePulled(t *testing.T) {
+	r := launched(t, "16")
+	r.world.Images["mirror/ceph:16"] = r.world.Images["ceph:16"]
+	r.world.Unpulled = func(_, image string) bool { return image == "ceph:16" }
+	var all corev1.PodList
+	r.must(r.client.List(t.Context(), &all))
+	for i := range all.Items {
+		if d, ok := render.DaemonOf(all.Items[i].Labels); ok && d.Type == cephclient.TypeOSD && d.ID != "2" {
+			r.must(r.client.Delete(t.Context(), &all.Items[i]))
+		}
+	}
+	r.until("the pods", time.Minute, func() bool {
+		return strings.Contains(r.message("Ready"), "osd.0 (ImagePullBackOff), osd.1 (ImagePullBackOff)")
+	})
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "mirror/ceph:16" })
+	r.step()
+	r.until("the end", 20*time.Minute, r.settled("16"))
+	if diff := cmp.Diff([]string{"osd.0", "osd.1"}, r.started()); diff != "" {
+		t.Errorf("started (-want +got):\n%s", diff)
+	}
+	r.clean()
 }

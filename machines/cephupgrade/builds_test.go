@@ -33,10 +33,20 @@ func replacesBuilds(references ...string) change {
 	return func(_ *cu.Facts, _ *cu.Cluster, m *cu.Memory) { m.Upgrade.Builds = references }
 }
 
+// away has the maps show that a monitor or an OSD does not serve.
+func away(name ceph.Daemon) change {
+	return func(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
+		outsideQuorum(name)(f, c, m)
+		for i := range c.OSDs.OSDs {
+			c.OSDs.OSDs[i].Up = c.OSDs.OSDs[i].Up && c.OSDs.OSDs[i].Daemon() != name
+		}
+	}
+}
+
 // unpulled has the image of a daemon that has started on it before not be pulled.
 func unpulled(name ceph.Daemon) change {
 	return func(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
-		outsideQuorum(name)(f, c, m)
+		away(name)(f, c, m)
 		one := daemon(f, name)
 		one.Pod, one.Ready, one.Unpulled, one.Trouble = "", false, true, "ImagePullBackOff"
 	}
@@ -59,11 +69,7 @@ func badBuild(name ceph.Daemon, image, reference string, running bool) change {
 		if one.Ready, one.Restarted = false, running; !running {
 			one.Pod, one.Trouble = "", "CrashLoopBackOff"
 		}
-		if name.Type == ceph.TypeOSD {
-			c.OSDs.OSDs[0].Up = false
-			return
-		}
-		outsideQuorum(name)(f, c, m)
+		away(name)(f, c, m)
 	}
 }
 

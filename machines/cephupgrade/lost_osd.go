@@ -60,24 +60,29 @@ func (f *Facts) taken(c *Cluster, d Data) bool {
 	})
 }
 
-// lacks reports whether another OSD does not start as it was launched. The placement groups may need it, and it is replaced next if its image
-// or its pod is corrected. One that never served is needed at most by a cluster that is being launched, which corrects it next.
+// lacks reports whether another OSD does not start as it was launched, or does not serve and is replaced next. The placement groups may need it,
+// and it is replaced next if its image or its pod is corrected. One that never served is needed at most by a cluster that is being launched,
+// which corrects it next.
 func (f *Facts) lacks(c *Cluster, d *Daemon) bool {
 	return slices.ContainsFunc(f.Daemons, func(other Daemon) bool {
-		fails := other.Name.Type == ceph.TypeOSD && other.Name != d.Name && (c.failing(&other) || c.unstarted(&other))
-		return fails && (!c.vacant(other.Name) || f.corrects(c, other.Name))
-	})
+		return other.Name.Type == ceph.TypeOSD && other.Name != d.Name && !c.vacant(other.Name) && (c.failing(&other) || c.unstarted(&other))
+	}) || f.corrects(c, d)
 }
 
-// corrects reports whether the daemon is replaced next. It is not known without the memory.
-func (f *Facts) corrects(c *Cluster, name ceph.Daemon) bool {
+// corrects reports whether another OSD than the given one is replaced next, and does not serve. It is not known without the memory.
+func (f *Facts) corrects(c *Cluster, but *Daemon) bool {
 	m, known := f.Memory.Get()
 	d := f.decide(c, &m)
 	if !known || d.Outcome != decision.Permitted {
 		return false
 	}
 	step, left := order.Next(f.ordered(c, d.Targets), f.standbys(d.Targets))
-	return left && step.Kind == order.Replace && step.Daemon == name
+	next := f.find(step.Daemon)
+	if !left || step.Kind != order.Replace || next == nil || next.Name.Type != ceph.TypeOSD || next.Name == but.Name {
+		return false
+	}
+	serving, _, _ := c.role(next)
+	return !serving
 }
 
 // takes reports whether the step takes a daemon away that serves. The start of one that does not serve takes nothing away, and may be what

@@ -2,6 +2,7 @@ package cephupgrade_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/detent-dev/detent/clients/ceph"
@@ -42,6 +43,62 @@ func TestSelectionOfManyOSDs(t *testing.T) {
 	if _, d := selectsOf(&f); d != replaces(osd0) {
 		t.Errorf("selected %+v", d)
 	}
+}
+
+// vacantOSDs is a cluster of 18.2.7 whose last OSDs never served, with placement groups that are not clean.
+func vacantOSDs(count, vacant int) cu.Facts {
+	f := manyOSDs(count)
+	c, _ := f.Cluster.Get()
+	for i := range f.Daemons {
+		if d := &f.Daemons[i]; d.Name.Type == ceph.TypeOSD {
+			old := *d
+			*d = cu.Daemon{Name: old.Name, Image: "ceph:v18", Launched: v18, Newest: v18, Ready: true, Pod: old.Pod}
+			if o, _ := c.OSDs.Of(d.Name); o.Number >= count-vacant {
+				d.Pod, d.Ready, d.Trouble, d.Idle = "", false, "Unschedulable", true
+			}
+		}
+	}
+	for i := range c.OSDs.OSDs {
+		serves := i < count-vacant
+		c.OSDs.OSDs[i].New, c.OSDs.OSDs[i].Up, c.OSDs.OSDs[i].In = !serves, serves, serves
+	}
+	c.Metadata = slices.DeleteFunc(c.Metadata, func(m ceph.Metadata) bool {
+		o, known := c.OSDs.Of(m.Daemon)
+		return known && o.New
+	})
+	for i := range c.Metadata {
+		if c.Metadata[i].Daemon.Type == ceph.TypeOSD {
+			c.Metadata[i].Version = v18
+		}
+	}
+	c.OSDs.RequireRelease, c.PGs.States = "reef", map[string]int{"active+undersized": 1}
+	f.Cluster = transitions.Known(c, f.Cluster.At())
+	return f
+}
+
+// TestReturnBesideManyVacantOSDs decides whether an OSD is back. BenchmarkReturn says how long that takes.
+func TestReturnBesideManyVacantOSDs(t *testing.T) {
+	f := vacantOSDs(1000, 900)
+	if v := backOf(&f); v.Answer != transitions.No {
+		t.Errorf("answered %+v", v)
+	}
+}
+
+// BenchmarkReturn evaluates the guard of an OSD that was replaced.
+func BenchmarkReturn(b *testing.B) {
+	f := vacantOSDs(1000, 900)
+	for b.Loop() {
+		backOf(&f)
+	}
+}
+
+func backOf(f *cu.Facts) transitions.Verdict {
+	for _, row := range cu.Definition().Transitions {
+		if row.From == cu.AwaitingDaemon && row.Event == "daemon-back" {
+			return row.When.Evaluate(f, replaces(osd0))
+		}
+	}
+	return transitions.Verdict{}
 }
 
 // BenchmarkSelection evaluates the guards of the selection.

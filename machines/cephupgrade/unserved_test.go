@@ -33,6 +33,7 @@ func unserved() []row {
 	scaled := func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
 		daemon(f, osd0).Idle, daemon(f, osd0).Stopped = true, true
 	}
+	renamed := together(runs("ceph:v18", oldBuild, osd1), runs("ceph:v18-2", "ceph:v18-2@sha256:1", osd0), build("ceph:v18-2", "ceph:v18-2@sha256:1"), recorded("ceph:v18-2"))
 	lost := want{Event: "osd-lost", To: cu.SelectingDaemon}
 	return []row{
 		in(await, "nothing runs in its pod, and nothing says why", second, with(idle), lost),
@@ -48,6 +49,10 @@ func unserved() []row {
 		in(await, "that OSD is replaced next", first, with(unclean, neverServed, podDiffers(osd1)), back),
 		in(await, "whether it is replaced next is not known", first, with(unclean, neverServed, podDiffers(osd1), keysSilent), waits),
 		in(await, "another daemon is replaced next", first, with(unclean, neverServed, podDiffers(osd1), podDiffers(mgrB), notReady(mgrB), func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.Managers.Standbys = nil }), waits),
+		in(await, "another OSD cannot pull its image, of which the spec has another name", first, with(unclean, renamed, unpulled(osd1)), back),
+		in(await, "the spec has the name that cannot be pulled", first, with(unclean, unpulled(osd1)), waits),
+		in(await, "another OSD crashes on a build, and the spec has the one from before again", first, with(unclean, build("ceph:v18", oldBuild), runs("ceph:v18", oldBuild, everyone()...), replacesBuilds(newBuild), badBuild(osd1, "ceph:v18-2", newBuild, true)), back),
+		in(await, "another OSD is down for another reason", first, with(unclean, renamed, func(_ *cu.Facts, c *cu.Cluster, _ *cu.Memory) { c.OSDs.OSDs[1].Up = false }), waits),
 		in(health, "placement groups are not available, and another OSD never served", first, with(old(osd0), neverServed, raised("PG_AVAILABILITY")), unhealthy),
 		in(health, "an OSD is down, and another one never served", first, with(old(osd0), neverServed, raised("OSD_DOWN")), unhealthy),
 		in(health, "the OSD that never served is selected", second, with(old(osd1), neverServed, raised("OSD_DOWN")), healthy),
