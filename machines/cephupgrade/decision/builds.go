@@ -7,14 +7,14 @@ import (
 
 // builds: daemons take up another build of the version that they run once the spec asks for it by a new name. Which ones do is decided when
 // the attempt begins, and recorded: an image that an administrator sets later is kept. So is one of the wanted version that nobody asked for
-// in the spec, if the attempt changes the version of other daemons.
+// in the spec, if the attempt changes the version of other daemons. What the attempt before was to replace was asked for earlier.
 func builds(s *Situation, d *Decision) bool {
 	d.Builds = s.Builds
 	if s.Unnamed && len(s.Named) > 0 {
 		d.Builds = nil
 		for _, m := range s.Daemons {
 			target, moves := d.Targets[m.Name.Type]
-			if moves && target.rebuilds(m.Launched) && (!d.changes() || slices.Contains(s.Named, m.Launched.Name)) {
+			if moves && target.rebuilds(m.Launched) && (!d.changes() || slices.Contains(s.Named, m.Launched.Name) || slices.Contains(s.Builds, m.Launched.Reference)) {
 				d.Builds = append(d.Builds, m.Launched.Reference)
 			}
 		}
