@@ -12,6 +12,7 @@ import (
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	simulated "github.com/detent-dev/detent/simulator/ceph"
 )
 
 // everyDaemon is the order in which a build is taken up on one release.
@@ -150,4 +151,32 @@ func TestKindReplacesANameThatCannotBePulled(t *testing.T) {
 		t.Errorf("started (-want +got):\n%s", diff)
 	}
 	r.clean()
+}
+
+// TestKindWarnsOfABuildThatIsKept names the daemons that keep another build than the spec names, since the name was recorded without taking it up.
+func TestKindWarnsOfABuildThatIsKept(t *testing.T) {
+	r := launched(t, "16")
+	digest := strings.Repeat("7", 64)
+	r.world.Digests = map[string]string{"rebuilt/ceph:16": digest}
+	named := "rebuilt/ceph:16@sha256:" + digest
+	for _, image := range []string{"rebuilt/ceph:16", named} {
+		r.world.Images[image] = r.world.Images["ceph:16"]
+	}
+	r.ceph.Do(func(c *simulated.Cluster) { delete(c.Keys, "detent/upgrade") })
+	r.restart()
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "rebuilt/ceph:16" })
+	const want = "mon.a, mon.b, mon.c and 8 others run the image ceph:16, and the spec names rebuilt/ceph:16, another build of the version. " +
+		"A build is taken up when the spec begins to name it: to take it up now, name it rebuilt/ceph:16@sha256:7777777777777777777777777777777777777777777777777777777777777777"
+	r.until("the warning", 5*time.Minute, func() bool { return r.warning("OtherBuild") == want })
+	for range 120 {
+		if r.step(); r.warning("OtherBuild") != want {
+			t.Fatalf("in %s the warning is %q", r.entry().State, r.warning("OtherBuild"))
+		}
+	}
+	r.restart()
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = named })
+	r.until("the end", 20*time.Minute, func() bool { return len(r.world.Started) == len(everyDaemon()) && r.settled("16")() })
+	if warning := r.warning("OtherBuild"); warning != "" {
+		t.Errorf("at the end it warns: %s", warning)
+	}
 }

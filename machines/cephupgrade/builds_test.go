@@ -133,7 +133,7 @@ func builds() []row {
 		records("another build comes before the last one is everywhere", before(recorded("ceph:v18-1"), replacesBuilds("ceph:v18-0@sha256:0"), runs("ceph:v18-1", "ceph:v18-1@sha256:7", monB)), versions.Version{}, "ceph:v18-1@sha256:7", oldBuild),
 		{Name: "recording: a third build comes while an upgrade goes on and the second one is half way", State: cu.RecordingHealth,
 			Facts: third(runs("ceph:v18-2", newBuild, monB), old(osd0), hand, recorded("ceph:v18-2"), replacesBuilds(oldBuild), func(_ *cu.Facts, _ *cu.Cluster, m *cu.Memory) { m.Upgrade.Attempt = "00000001" }),
-			Want: want{WaitingFor: []string{"attempt-recorded"}, Effects: []cu.Effect{{Verb: cu.Record, Upgrade: cu.Upgrade{Attempt: "5f2c91a0", Toward: v18, Named: []string{"ceph:v18-3"}, Builds: []string{newBuild, oldBuild}}}}}},
+			Want:  want{WaitingFor: []string{"attempt-recorded"}, Effects: []cu.Effect{{Verb: cu.Record, Upgrade: cu.Upgrade{Attempt: "5f2c91a0", Toward: v18, Named: []string{"ceph:v18-3"}, Builds: []string{newBuild, oldBuild}}}}}},
 		picks("another build", after(), monB),
 		picks("the next daemon of the old build", after(runs("ceph:v18-2", newBuild, monB)), ceph.Daemon{Type: ceph.TypeMon, ID: "c"}),
 		picks("the components of a policy have a build of their own", after(runs("ceph:v18", oldBuild, everyone()...), func(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {

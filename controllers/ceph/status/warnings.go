@@ -212,12 +212,7 @@ func unusual(c *cephv1.Cluster, s *observation.Snapshot) (out []metav1.Condition
 		return nil
 	}
 	if !known || !recorded && !rests(c) {
-		for _, old := range c.Status.Conditions {
-			if old.Type == lifecycle.Warning && (old.Reason == string(decision.Downgrade) || old.Reason == string(decision.UnsupportedAccepted)) {
-				out = append(out, old)
-			}
-		}
-		return out
+		return remains(c, decision.Downgrade, decision.OtherBuild, decision.UnsupportedAccepted)
 	}
 	f := cephupgrade.Facts{Spec: facts.Spec(c, s), Daemons: facts.Daemons(s)}
 	texts := map[transitions.Reason][]string{}
@@ -227,10 +222,24 @@ func unusual(c *cephv1.Cluster, s *observation.Snapshot) (out []metav1.Condition
 	for _, reason := range slices.Sorted(maps.Keys(texts)) {
 		out = warn(out, string(reason), texts[reason])
 	}
+	if !recorded {
+		out = append(out, remains(c, decision.OtherBuild)...)
+	}
 	return out
 }
 
-// rests reports whether the upgrade rests. What it stored is not read then, and without a change nothing depends on it.
+// remains returns the Warnings of the reasons that the status has.
+func remains(c *cephv1.Cluster, reasons ...transitions.Reason) (out []metav1.Condition) {
+	for _, old := range c.Status.Conditions {
+		if old.Type == lifecycle.Warning && slices.Contains(reasons, transitions.Reason(old.Reason)) {
+			out = append(out, old)
+		}
+	}
+	return out
+}
+
+// rests reports whether the upgrade rests. What it stored may not be read then, and without a change only the Warning of another build depends on
+// it.
 func rests(c *cephv1.Cluster) bool {
 	return slices.ContainsFunc(c.Status.Lifecycles, func(e lifecyclev1.Lifecycle) bool {
 		return e.Name == observation.LifecycleUpgrade && e.State == cephupgrade.Settled

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -25,7 +26,34 @@ func builds(s *Situation, d *Decision) bool {
 		target.Builds = d.Builds
 		d.Targets[t] = target
 	}
+	if !s.Unnamed && !d.changes() {
+		kept(s, d)
+	}
 	return true
+}
+
+// kept warns of daemons that keep another build than the spec names: the name was recorded by an operator that took up no build, the record was
+// lost, or an administrator set the image later.
+func kept(s *Situation, d *Decision) {
+	type pair struct{ has, wanted, by string }
+	names, pairs := map[pair][]string{}, []pair(nil)
+	for _, m := range s.Daemons {
+		target, moves := d.Targets[m.Name.Type]
+		if !moves || !target.rebuilds(m.Launched) || target.Replaces(m.Launched) {
+			continue
+		}
+		of := pair{m.Launched.Name, target.Name, target.Reference}
+		if of.by == of.wanted {
+			of.by = "by its tag"
+		}
+		if names[of] == nil {
+			pairs = append(pairs, of)
+		}
+		names[of] = append(names[of], m.Name.String())
+	}
+	for _, of := range pairs {
+		d.warnOnce(OtherBuild, fmt.Sprintf("%s run the image %s, and the spec names %s, another build of the version. A build is taken up when the spec begins to name it: to take it up now, name it %s", cut(names[of]), of.has, of.wanted, of.by))
+	}
 }
 
 // Replaces reports whether the target is another build of the version of an image, and the attempt replaces that image.

@@ -152,4 +152,5 @@ const (
 	ReleasesUnknown     transitions.Reason = "ReleasesUnknown"
 	OutageNotAccepted   transitions.Reason = "OutageNotAccepted"
 	UnsupportedAccepted transitions.Reason = "UnsupportedAccepted"
+	OtherBuild          transitions.Reason = "OtherBuild"
 )
