@@ -24,7 +24,8 @@ func TestKindTakesNoVersionFromThePodBefore(t *testing.T) {
 		},
 		"that cannot be pulled": {
 			image: "ceph:typo", by: "ceph:typo", version: images()["ceph:16"],
-			warning: "the image ceph:typo was set in the Deployment of mon.c, which has not reported its version: correct the image there, or set spec.cephVersion.image to another image of 16.2.15 than ceph:16",
+			warning: "the image ceph:typo was set in the Deployment of mon.c, which has not reported its version: correct the image there, or set spec.cephVersion.image to another image of 16.2.15 than ceph:16" +
+				": one of the same digest replaces this daemon alone, and one of another digest replaces all daemons",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -96,21 +96,28 @@ func TestKindWarnsOfAnImageSetByHand(t *testing.T) {
 // TestKindCorrectsAnImageSetByHand replaces an image that an administrator set, and that cannot be pulled, once the spec asks for another one
 // than the daemon ran before.
 func TestKindCorrectsAnImageSetByHand(t *testing.T) {
-	for name, tc := range map[string]struct{ daemon, correct, release string }{
-		"a monitor, by another build":       {"mon.c", "ceph:other", "16"},
-		"a monitor, by the next release":    {"mon.c", "ceph:18", "18"},
-		"an OSD, by another build":          {"osd.1", "ceph:other", "16"},
-		"a manager, by another build":       {"mgr.b", "ceph:other", "16"},
-		"the active manager":                {"mgr.a", "ceph:other", "16"},
-		"a metadata server, by another one": {"mds.myfs-b", "ceph:other", "16"},
+	for name, tc := range map[string]struct {
+		daemon, correct, release string
+		starts                   int
+	}{
+		"a monitor, by another name":        {"mon.c", "ceph:other", "16", 1},
+		"a monitor, by another build":       {"mon.c", "ceph:rebuilt", "16", 11},
+		"a monitor, by the next release":    {"mon.c", "ceph:18", "18", 11},
+		"an OSD, by another name":           {"osd.1", "ceph:other", "16", 1},
+		"an OSD, by another build":          {"osd.1", "ceph:rebuilt", "16", 11},
+		"a manager, by another name":        {"mgr.b", "ceph:other", "16", 1},
+		"the active manager":                {"mgr.a", "ceph:other", "16", 1},
+		"a metadata server, by another one": {"mds.myfs-b", "ceph:other", "16", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := launched(t, "16")
-			r.world.Images["ceph:other"] = r.world.Images["ceph:16"]
+			r.world.Digests = map[string]string{"ceph:rebuilt": strings.Repeat("7", 64)}
+			r.world.Images["ceph:other"], r.world.Images["ceph:rebuilt"] = r.world.Images["ceph:16"], r.world.Images["ceph:16"]
 			r.setByHand("rook-ceph-"+strings.ReplaceAll(tc.daemon, ".", "-"), "ceph:typo")
 			r.step()
 			r.resume()
-			want := "the image ceph:typo was set in the Deployment of " + tc.daemon + ", which has not reported its version: correct the image there, or set spec.cephVersion.image to another image of 16.2.15 than ceph:16"
+			want := "the image ceph:typo was set in the Deployment of " + tc.daemon + ", which has not reported its version: correct the image there, or set spec.cephVersion.image to another image of 16.2.15 than ceph:16" +
+				": one of the same digest replaces this daemon alone, and one of another digest replaces all daemons"
 			r.until("the remedy", 2*time.Minute, func() bool { return r.warning("ImageSetByHand") == want })
 			for range 60 {
 				r.step()
@@ -124,6 +131,9 @@ func TestKindCorrectsAnImageSetByHand(t *testing.T) {
 				t.Errorf("first started: got %s, want %s", first, tc.daemon)
 			}
 			r.until("the rest", 15*time.Minute, r.settled(tc.release))
+			if starts := len(r.started()); starts != tc.starts {
+				t.Errorf("%d daemons started, want %d", starts, tc.starts)
+			}
 			if warning := r.warning("ImageSetByHand"); warning != "" {
 				t.Errorf("the warning stays: %s", warning)
 			}
@@ -144,7 +154,8 @@ func TestKindCorrectsAnImageBesideOneThatIsMissing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := launched(t, "16")
-			r.world.Images["ceph:other"] = r.world.Images["ceph:16"]
+			r.world.Digests = map[string]string{"ceph:rebuilt": strings.Repeat("7", 64)}
+			r.world.Images["ceph:other"], r.world.Images["ceph:rebuilt"] = r.world.Images["ceph:16"], r.world.Images["ceph:16"]
 			r.setByHand("rook-ceph-mon-c", "ceph:typo")
 			r.step()
 			r.resume()

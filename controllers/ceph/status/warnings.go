@@ -193,7 +193,7 @@ func byHand(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
 }
 
 // orInSpec is how the spec can correct an image that was set by hand; empty if it cannot: a container has run, and what it has touched is not
-// known. A gateway has no data, and what it runs follows from the version alone.
+// known. A gateway has no data, and what it runs follows from the version alone. An image of another digest is taken up by every daemon of the version.
 func orInSpec(d *cephupgrade.Daemon) string {
 	switch {
 	case d.Name.Type == ceph.TypeRGW:
@@ -201,7 +201,7 @@ func orInSpec(d *cephupgrade.Daemon) string {
 	case !d.Unpulled || d.Launched.IsZero():
 		return ""
 	}
-	return fmt.Sprintf(", or set spec.cephVersion.image to another image of %s than %s", d.Launched, d.Image)
+	return fmt.Sprintf(", or set spec.cephVersion.image to another image of %s than %s: one of the same digest replaces this daemon alone, and one of another digest replaces all daemons", d.Launched, d.Image)
 }
 
 // unusual are the warnings of the decision on the versions. While what it depends on is not read, those that are shown stay.
