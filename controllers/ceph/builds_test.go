@@ -180,3 +180,28 @@ func TestKindWarnsOfABuildThatIsKept(t *testing.T) {
 		t.Errorf("at the end it warns: %s", warning)
 	}
 }
+
+// TestKindLaunchesByTheNameInTheSpec adds daemons once the spec has another name of the image that runs, and its registry is gone.
+func TestKindLaunchesByTheNameInTheSpec(t *testing.T) {
+	r := launched(t, "16")
+	r.world.Images["mirror/ceph:16"] = r.world.Images["ceph:16"]
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "mirror/ceph:16" })
+	for range 60 {
+		r.step()
+	}
+	r.started()
+	r.world.Unpulled = func(_, image string) bool { return image == "ceph:16" }
+	r.edit(func(c *cephv1.Cluster) {
+		c.Spec.Mgr.Count, c.Spec.Filesystems[0].StandbyCount = 3, 2
+		c.Spec.ObjectStores = append(c.Spec.ObjectStores, *c.Spec.ObjectStores[0].DeepCopy())
+		c.Spec.ObjectStores[1].Name = "second"
+	})
+	r.until("the daemons", 10*time.Minute, func() bool { return len(r.world.Started) == 3 && r.settled("16")() })
+	for name, one := range r.record().Daemons {
+		added := name == "mgr.c" || name == "mds.myfs-c" || strings.HasPrefix(name, "rgw.second")
+		if by := map[bool]string{false: "ceph:16", true: "mirror/ceph:16"}[added]; one.Image != by {
+			t.Errorf("%s was launched as %s, want %s", name, one.Image, by)
+		}
+	}
+	r.clean()
+}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -235,19 +236,33 @@ func joins(name ceph.Daemon, next *record.Record) bool {
 // its type, else the oldest of any daemon, else what the spec asks for. A daemon that is not declared does not run, and keeps what it last ran
 // for ever.
 func (t *scope) image(d daemons.Daemon) (record.Daemon, bool) {
+	spec := facts.Spec(t.cluster, t.snapshot)
 	for _, like := range []func(daemons.Daemon) bool{
 		func(o daemons.Daemon) bool { return o.Name.Type == d.Name.Type && o.Filesystem == d.Filesystem },
 		func(o daemons.Daemon) bool { return o.Name.Type == d.Name.Type },
 	} {
 		if oldest, found := t.oldest(like); found {
-			return oldest, true
+			return t.named(oldest, &spec), true
 		}
 	}
-	spec := facts.Spec(t.cluster, t.snapshot)
 	if oldest, found := t.oldest(func(daemons.Daemon) bool { return true }); found {
-		return t.firstOf(d.Name.Type, &spec, oldest)
+		first, decided := t.firstOf(d.Name.Type, &spec, oldest)
+		return t.named(first, &spec), decided
 	}
 	return t.recorded(spec.Wanted.Name)
+}
+
+// named returns an image by the name that the spec has for the same digest: daemons keep the name that they were launched with, and its registry
+// may be gone.
+func (t *scope) named(image record.Daemon, spec *decision.Situation) record.Daemon {
+	_, digest, given := strings.Cut(image.Reference, "@")
+	for _, name := range spec.ImageNames() {
+		other, known := t.recorded(name)
+		if _, same, has := strings.Cut(other.Reference, "@"); known && given && has && same == digest && other.Version.Same(image.Version) {
+			return other
+		}
+	}
+	return image
 }
 
 // oldest returns the oldest that declared daemons run which are like a new one.
