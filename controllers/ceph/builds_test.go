@@ -169,7 +169,8 @@ func TestKindWarnsOfABuildThatIsKept(t *testing.T) {
 		"A build is taken up when the spec begins to name it: to take it up now, name it rebuilt/ceph:16@sha256:7777777777777777777777777777777777777777777777777777777777777777"
 	r.until("the warning", 5*time.Minute, func() bool { return r.warning("OtherBuild") == want })
 	for range 120 {
-		if r.step(); r.warning("OtherBuild") != want {
+		r.step()
+		if r.warning("OtherBuild") != want {
 			t.Fatalf("in %s the warning is %q", r.entry().State, r.warning("OtherBuild"))
 		}
 	}
