@@ -129,28 +129,36 @@ func TestKindReplacesABuildThatCrashes(t *testing.T) {
 	}
 }
 
-// TestKindReplacesANameThatCannotBePulled has OSDs start again once the registry of their image is gone, and names the image elsewhere.
+// TestKindReplacesANameThatCannotBePulled has daemons start again once the registry of their image is gone, and names the image elsewhere.
 func TestKindReplacesANameThatCannotBePulled(t *testing.T) {
-	r := launched(t, "16")
-	r.world.Images["mirror/ceph:16"] = r.world.Images["ceph:16"]
-	r.world.Unpulled = func(_, image string) bool { return image == "ceph:16" }
-	var all corev1.PodList
-	r.must(r.client.List(t.Context(), &all))
-	for i := range all.Items {
-		if d, ok := render.DaemonOf(all.Items[i].Labels); ok && d.Type == cephclient.TypeOSD && d.ID != "2" {
-			r.must(r.client.Delete(t.Context(), &all.Items[i]))
-		}
+	for name, ended := range map[string][]string{
+		"several OSDs":          {"osd.0", "osd.1"},
+		"the daemons of a node": {"mon.b", "mgr.b", "osd.0", "mds.myfs-b"},
+		"a whole filesystem":    {"mon.b", "mds.myfs-a", "mds.myfs-b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := launched(t, "16")
+			r.world.Images["mirror/ceph:16"] = r.world.Images["ceph:16"]
+			r.world.Unpulled = func(_, image string) bool { return image == "ceph:16" }
+			var all corev1.PodList
+			r.must(r.client.List(t.Context(), &all))
+			for i := range all.Items {
+				if d, ok := render.DaemonOf(all.Items[i].Labels); ok && slices.Contains(ended, d.String()) {
+					r.must(r.client.Delete(t.Context(), &all.Items[i]))
+				}
+			}
+			r.until("the pods", time.Minute, func() bool {
+				return strings.Contains(r.message("Ready"), ended[0]+" (ImagePullBackOff), "+ended[1]+" (ImagePullBackOff)")
+			})
+			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "mirror/ceph:16" })
+			r.step()
+			r.until("the end", 20*time.Minute, r.settled("16"))
+			if diff := cmp.Diff(ended, r.started()); diff != "" {
+				t.Errorf("started (-want +got):\n%s", diff)
+			}
+			r.clean()
+		})
 	}
-	r.until("the pods", time.Minute, func() bool {
-		return strings.Contains(r.message("Ready"), "osd.0 (ImagePullBackOff), osd.1 (ImagePullBackOff)")
-	})
-	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "mirror/ceph:16" })
-	r.step()
-	r.until("the end", 20*time.Minute, r.settled("16"))
-	if diff := cmp.Diff([]string{"osd.0", "osd.1"}, r.started()); diff != "" {
-		t.Errorf("started (-want +got):\n%s", diff)
-	}
-	r.clean()
 }
 
 // TestKindWarnsOfABuildThatIsKept names the daemons that keep another build than the spec names, since the name was recorded without taking it up.

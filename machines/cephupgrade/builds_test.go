@@ -108,6 +108,13 @@ func builds() []row {
 		data := replaces(d)
 		return row{Name: "health: " + name, State: cu.AwaitingHealth, Data: &data, Facts: f, Want: want{Event: "healthy", To: cu.AwaitingOkToStop, Data: &data}}
 	}
+	unhealthy := func(name string, f cu.Facts, d ceph.Daemon) row {
+		data := replaces(d)
+		return row{Name: "health: " + name, State: cu.AwaitingHealth, Data: &data, Facts: f, Want: want{WaitingFor: []string{"cluster-healthy"}}}
+	}
+	elsewhere := func(changes ...change) cu.Facts { // the spec has another name of the image
+		return with(append([]change{all, build("ceph:v18-2", "ceph:v18-2@sha256:1"), recorded("ceph:v18-2")}, changes...)...)
+	}
 	monC := replaces(ceph.Daemon{Type: ceph.TypeMon, ID: "c"})
 	return []row{
 		picks("a monitor crashes on a build, and the spec has the one from before again", withdrawn(crashes(monB, false)), monB),
@@ -119,7 +126,7 @@ func builds() []row {
 		{Name: "selecting: a monitor without a process for another reason is waited for", State: s, Facts: withdrawn(together(runs("ceph:v18-2", newBuild, monB), outsideQuorum(monB))), Want: want{WaitingFor: []string{"daemon-selected"}}},
 		excused("a monitor that crashes on a build is replaced", withdrawn(together(crashes(monB, true), raised("MON_DOWN"))), monB),
 		excused("an OSD that crashes on a build is replaced", withdrawn(together(crashes(osd0, false), raised("OSD_DOWN"))), osd0),
-		{Name: "health: a monitor that crashes on the build that the spec has", State: cu.AwaitingHealth, Data: &monC, Facts: after(crashes(monB, false), raised("MON_DOWN")), Want: want{WaitingFor: []string{"cluster-healthy"}}},
+		unhealthy("a monitor that crashes on the build that the spec has", after(crashes(monB, false), raised("MON_DOWN")), monC.Step.Daemon),
 		goes("settled: another build", cu.Settled, before(), "upgrade-due", cu.Preflight),
 		goes("settled: the end of a change to another build is not recorded", cu.Settled, after(newest), "upgrade-due", cu.Preflight),
 		goes("preflight: another build of the only manager", cu.Preflight, before(gone(mgrB)), "refused", cu.Refusing),
@@ -146,6 +153,9 @@ func builds() []row {
 		goes("selecting: a tag that was moved", s, with(runs("ceph:v18", oldBuild, everyone()...), build("ceph:v18", "ceph:v18@sha256:2")), "upgraded", cu.Settled),
 		{Name: "selecting: the last daemon has the build", State: s, Facts: after(newest), Want: want{WaitingFor: []string{"daemon-selected"}, Effects: []cu.Effect{{Verb: cu.Record, Upgrade: ended}}}},
 		picks("a daemon that cannot pull its image any more, by another name of it", with(all, build("ceph:v18-2", "ceph:v18-2@sha256:1"), recorded("ceph:v18-2"), unpulled(monB)), monB),
+		excused("daemons of several types are corrected one after the other", elsewhere(unpulled(monB), unpulled(osd0), raised("OSD_DOWN")), monB),
+		unhealthy("another daemon is down for another reason", elsewhere(unpulled(monB), away(osd0), raised("OSD_DOWN")), monB),
+		unhealthy("the selected daemon serves", after(away(osd0), raised("OSD_DOWN")), monB),
 		{Name: "selecting: it is not replaced by the name that it has", State: s, Facts: with(old(monB), runs("ceph:v18", oldBuild, monB), unpulled(monB)), Want: want{WaitingFor: []string{"daemon-selected"}}},
 	}
 }

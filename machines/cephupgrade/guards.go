@@ -167,7 +167,7 @@ var healthy = guard{
 		}
 		gate := health.Gate{
 			Table: f.Spec.Table, Major: f.next(&c, &m).target.Version.Major, Component: d.component(), Before: m.Upgrade.Codes,
-			Ignored: health.Ignored(f.IgnoreHealth, m.Upgrade.Attempt), Replacing: f.taken(&c, d), Reduced: len(f.mixed(&m)) > 0,
+			Ignored: health.Ignored(f.IgnoreHealth, m.Upgrade.Attempt), Replacing: f.taken(&c, d), Corrected: f.corrected(&c, &m, d), Reduced: len(f.mixed(&m)) > 0,
 		}
 		if text := noUp(&c, d.Step.Daemon); text != "" {
 			return transitions.Deny(text)

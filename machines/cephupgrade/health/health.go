@@ -21,6 +21,9 @@ type Gate struct {
 	Component ceph.Type
 	// Replacing is true if a daemon of the component was taken away and does not serve yet: what it causes is expected.
 	Replacing bool
+	// Corrected are the types of daemons that do not serve and are corrected after this one, which does not serve either. Nothing is taken away
+	// by that, and what their absence causes is expected. Empty if the daemon serves.
+	Corrected []ceph.Type
 	// Reduced is true if a filesystem stays reduced while another type is replaced: warnings of its missing metadata servers are expected.
 	Reduced bool
 	// Before are the codes that were raised before the first daemon was replaced.
@@ -62,8 +65,15 @@ func (g *Gate) passes(check ceph.Check, class versions.Class) bool {
 	if class == versions.Caused {
 		return g.Replacing
 	}
+	absent := func(t ceph.Type) versions.Class { return g.Table.Classify(check.Code, g.Major, string(t)) }
+	if slices.ContainsFunc(g.Corrected, func(t ceph.Type) bool { return absent(t) == versions.Caused }) {
+		return true
+	}
 	if check.Severity == ceph.HealthErr {
 		return false
+	}
+	if slices.ContainsFunc(g.Corrected, func(t ceph.Type) bool { return absent(t) == versions.Lasting }) {
+		return true
 	}
 	if g.Reduced && g.Table.Classify(check.Code, g.Major, string(ceph.TypeMDS)) == versions.Lasting {
 		return true

@@ -39,6 +39,7 @@ func TestGateVerdict(t *testing.T) {
 	}
 	replacing := func(g *health.Gate) { g.Replacing = true }
 	reduced := func(g *health.Gate) { g.Reduced = true }
+	corrected := func(g *health.Gate) { g.Corrected = []ceph.Type{ceph.TypeMon, ceph.TypeMDS} }
 	before := func(g *health.Gate) { g.Before = []string{"TEST_BOOM"} }
 	ignored := func(g *health.Gate) { g.Ignored = []string{"TEST_BOOM", "OSD_FULL"} }
 	cases := map[string]struct {
@@ -60,6 +61,9 @@ func TestGateVerdict(t *testing.T) {
 		"no standby while OSDs are replaced":          {osd, warns("MDS_INSUFFICIENT_STANDBY"), "health codes MDS_INSUFFICIENT_STANDBY"},
 		"no standby of a filesystem that is reduced":  {gate: with(osd, reduced), health: warns("MDS_INSUFFICIENT_STANDBY")},
 		"a reduced filesystem recovers":               {with(osd, reduced), warns("FS_DEGRADED"), "health codes FS_DEGRADED"},
+		"daemons of other types are corrected later":  {gate: with(osd, corrected), health: warns("MON_DOWN", "MDS_INSUFFICIENT_STANDBY")},
+		"an error while others are corrected later":   {with(osd, corrected), fails("MDS_INSUFFICIENT_STANDBY"), "health codes MDS_INSUFFICIENT_STANDBY"},
+		"daemons of a type that is not corrected":     {with(osd, corrected), warns("MGR_DOWN", "OSD_FULL"), "health codes MGR_DOWN, OSD_FULL"},
 		"a code of no class":                          {osd, warns("TEST_BOOM"), "health codes TEST_BOOM" + remedy},
 		"a code of no class that was raised before":   {gate: with(osd, before), health: warns("TEST_BOOM")},
 		"an error of no class that was raised before": {with(osd, before), fails("TEST_BOOM"), "health codes TEST_BOOM" + remedy},
