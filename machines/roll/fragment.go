@@ -25,6 +25,8 @@ const (
 const (
 	quorumDeadline = 15 * time.Minute
 	syncDeadline   = 30 * time.Minute
+	// readyDeadline is also how long a node that was started counts as one that starts, and an ephemeral controller as one that fetches its
+	// log again.
 	readyDeadline  = 10 * time.Minute
 	selectDeadline = 10 * time.Minute
 

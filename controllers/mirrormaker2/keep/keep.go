@@ -22,7 +22,7 @@ import (
 const (
 	// Annotation shows the ids of the requests that the annotations of the user made, with commas between them.
 	Annotation = labels.OffsetsRequest
-	// mostBytes is the size of a ConfigMap's data that is used at most. Kubernetes allows 1 MiB.
+	// mostBytes is the size of a ConfigMap's data that is used at most. Kubernetes allows 1 MiB, and the names of the entries need some of it.
 	mostBytes = 1<<20 - 4096
 	// most is how many documents are kept for each connector.
 	most = 3

@@ -15,7 +15,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// mostBytes is what Kubernetes lets a ConfigMap hold.
+// mostBytes is what Kubernetes lets a ConfigMap hold. Of one that the operator writes, package keep uses less.
 const mostBytes = 1 << 20
 
 // running returns a problem unless the spec declares the connector as stopped. The spec counts, and not what Connect reports: a
