@@ -76,7 +76,7 @@ func brokenMonitor(ctx SpecContext, c *store) {
 	p := c.Phase("an image whose monitors do not start")
 	c.policy(ctx, "18.2.7-broken", "mon")
 	c.away(ctx, p, ceph.TypeMon, 1)
-	c.says(ctx, cephupgrade.AwaitingDaemon, "does not run (CrashLoopBackOff)")
+	c.says(ctx, cephupgrade.AwaitingDaemon, "does not run (CrashLoopBackOff: it ended with exit code 1 ")
 	names, _ := p.Order()
 	Consistently(func() []string { return started(p) }).WithContext(ctx).WithTimeout(30*time.Second).Should(Equal(names[:1]), "daemons that were started")
 	c.says(ctx, cephupgrade.AwaitingDaemon)
