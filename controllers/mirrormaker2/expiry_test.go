@@ -73,6 +73,55 @@ func TestRefusedRequestsLapse(t *testing.T) {
 	}
 }
 
+// TestRefusedRequestsLapseWhenSetAgain begins another attempt of a refused request: it rests with a time of its own, and lapses.
+func TestRefusedRequestsLapseWhenSetAgain(t *testing.T) {
+	operation := func(value string) func(*kafkav1beta2.KafkaMirrorMaker2) {
+		return func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Annotations["strimzi.io/connector-offsets"] = value }
+	}
+	for name, again := range map[string]func(r *rig){
+		"the status is lost": func(r *rig) {
+			m := r.get()
+			m.Status = kafkav1beta2.KafkaMirrorMaker2Status{}
+			r.must(r.client.Status().Update(t.Context(), m))
+		},
+		"removed and set at once": func(r *rig) {
+			r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { delete(m.Annotations, "strimzi.io/connector-offsets") })
+			r.step()
+			r.edit(operation("reset"))
+		},
+		"misspelt and corrected": func(r *rig) {
+			r.edit(operation("purge"))
+			r.steps(3)
+			r.edit(operation("reset"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t)
+			r.until("that all is settled", r.settled)
+			r.annotate("reset", source)
+			r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Annotations["detent.dev/offsets-expire-after"] = "10m" })
+			r.steps(20)
+			again(r)
+			r.steps(20)
+			rests := r.get().ResourceVersion
+			r.steps(60)
+			if got := r.offsetsIn(source); got != connectoroffsets.Refusing || r.get().ResourceVersion != rests {
+				t.Errorf("in %s it writes, want that it rests in %s", got, connectoroffsets.Refusing)
+			}
+			r.pace = 20 * time.Second
+			r.steps(40)
+			if got := r.warning("ResetOffsets"); !strings.Contains(got, "waited for 10m") {
+				t.Errorf("the warning is %q, want that the request lapsed", got)
+			}
+			r.edit(state(kafkav1beta2.ConnectorStopped))
+			r.steps(20)
+			if got := r.changes(); len(got) > 0 {
+				t.Errorf("sent %v, want nothing", got)
+			}
+		})
+	}
+}
+
 // TestRequestsDoNotLapse checks that a request that may wait is carried out, however long it waited the last time it was set, and that an
 // invalid limit is shown and limits nothing.
 func TestRequestsDoNotLapse(t *testing.T) {

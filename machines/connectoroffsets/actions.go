@@ -105,12 +105,12 @@ func (f *Facts) entry(r Record) []machines.RecordEntry {
 	return []machines.RecordEntry{requests.Entry(f.Name, r)}
 }
 
-// acceptRequest records the request once, and shows it. An id that is recorded for it already stays.
+// acceptRequest records the request once for each attempt, and shows it. An id that is recorded for it already stays.
 var acceptRequest = &action{
 	Name: "accept-request", Doc: "records the request and shows its id in an annotation",
 	Effects: func(f *Facts, _ Data) []Effect {
 		switch {
-		case f.Request == nil || f.Attempt == nil || f.pending() && f.Request.Shown:
+		case f.Request == nil || f.Attempt == nil || f.accepted() && f.Request.Shown:
 			return nil
 		case f.pending():
 			return []Effect{{Kind: Show, ID: f.Record.ID}}

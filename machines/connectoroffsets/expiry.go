@@ -23,6 +23,11 @@ func (f *Facts) counted() bool {
 	return f.pending() && f.Attempt != nil && f.Record.Attempt == f.Attempt.ID
 }
 
+// accepted reports whether the request is recorded, with the time of this attempt while nothing was sent.
+func (f *Facts) accepted() bool {
+	return f.counted() || f.pending() && (f.Record.Phase != Accepted || f.Attempt == nil)
+}
+
 // uncounted says that a request that cannot be carried out must be recorded, so that it lapses too.
 var uncounted = is("limited", "the time of the request is limited, and its record does not say since when it waits", "a request whose time is limited", "it is recorded, or not limited", func(f *Facts) bool {
 	return f.ExpireAfter > 0 && f.Request != nil && !f.counted() && !f.shown() && !f.repetition() && f.Record.Phase != Sent

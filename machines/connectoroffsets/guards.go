@@ -96,7 +96,7 @@ var (
 	}
 	recorded  = is("recorded", "the request is recorded", "the record of the request", "it is not recorded", (*Facts).pending)
 	announced = is("announced", "the request is recorded, and its annotation shows that", "the record of the request, and its annotation", "it is not recorded, or not shown", func(f *Facts) bool {
-		return f.pending() && f.Request.Shown
+		return f.accepted() && f.Request.Shown
 	})
 	unfinished = is("unfinished", "a change was sent whose outcome is not recorded", "a change that was sent", "none was", func(f *Facts) bool { return f.Record.Phase == Sent })
 	// unexecuted says that keepOffsets may take the present offsets for those from before the request.

@@ -123,7 +123,9 @@ func accepting() []row {
 		{Name: "accepting: the record is of another request", State: co.Accepting, Facts: with(alter(), listRecord("")), Want: want{WaitingFor: []string{"announced"}, Effects: show}},
 		{Name: "accepting: the attempt is not persisted yet", State: co.Accepting, Facts: with(alter(), func(f *co.Facts) { f.Attempt = nil }), Want: want{WaitingFor: []string{"announced"}}},
 		{Name: "accepting: it is recorded and not shown", State: co.Accepting, Facts: with(alter(), record(co.Accepted, func(r *co.Record) { r.ID = "other" })), Want: want{WaitingFor: []string{"announced"}, Effects: []co.Effect{{Kind: co.Show, ID: "other"}}}},
-		goes("accepting: recorded and shown", co.Accepting, with(shownAlter(), record(co.Accepted)), "accepted", co.AwaitingConnector),
+		goes("accepting: recorded and shown", co.Accepting, with(shownAlter(), record(co.Accepted, func(r *co.Record) { r.Attempt = id })), "accepted", co.AwaitingConnector),
+		goes("accepting: recorded and shown, and sent before", co.Accepting, with(shownAlter(), record(co.Sent)), "accepted", co.AwaitingConnector),
+		{Name: "accepting: shown, and recorded by an earlier attempt", State: co.Accepting, Facts: with(shownAlter(), record(co.Accepted, func(r *co.Record) { r.ID, r.Attempt = "other", "other" })), Want: want{WaitingFor: []string{"announced"}, Effects: []co.Effect{{Kind: co.Show, ID: "other"}}}},
 
 		goes("connector: as declared, for a change", co.AwaitingConnector, with(alter(), record(co.Accepted)), "change", co.AwaitingStopped),
 		goes("connector: as declared, for a list", co.AwaitingConnector, with(list(), listRecord("")), "list", co.Listing),
