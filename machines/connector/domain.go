@@ -31,7 +31,7 @@ func Domain() domain.Domain[Facts, Data] {
 				set("another configuration", func(f *Facts) { f.Config = "c2" }), set("a refused spec", func(f *Facts) { f.Config, f.Refused = "c2", true })),
 			domain.Of(value{}, reported("no connector", Connector{}), reported("stopped", Connector{Exists: true, Config: "c1", State: Stopped}), reported("paused", Connector{Exists: true, Config: "c1", State: Paused}),
 				reported("failed", Connector{Exists: true, Config: "c1", State: Failed}), reported("failed with tasks that work", Connector{Exists: true, Config: "c1", State: Failed, TasksWork: true}),
-				reported("failed with paused tasks", Connector{Exists: true, Config: "c1", State: Failed, TasksPaused: true}), reported("without a worker", Connector{Exists: true, Config: "c1", State: "UNASSIGNED"}),
+				reported("failed with paused tasks", Connector{Exists: true, Config: "c1", State: Failed, TasksPaused: true}), reported("without a worker", Connector{Exists: true, Config: "c1", State: unassigned}),
 				set("Connect silent", func(f *Facts) { f.Connector = transitions.Unreadable[Connector](errors.New("connection refused")) })),
 			domain.Of(value{}, set("a restart", func(f *Facts) { f.Restart = Restart{Tasks: true, OnlyFailed: true} }), set("a requested restart", func(f *Facts) { f.Restart = Restart{Annotation: "strimzi.io/restart-connector"} }),
 				set("a requested restart of a task", func(f *Facts) {

@@ -21,8 +21,13 @@ const (
 	Failed  State = "FAILED"
 )
 
-// unpublished is the state of a connector whose state no worker has published yet.
-const unpublished State = ""
+const (
+	// unpublished is the state of a connector whose state no worker has published yet.
+	unpublished State = ""
+	// unassigned and restarting are those of a connector that no worker runs at present. It starts as Connect has stored.
+	unassigned State = "UNASSIGNED"
+	restarting State = "RESTARTING"
+)
 
 // Facts of one connector.
 type Facts struct {
@@ -61,11 +66,16 @@ type Connector struct {
 	TasksWork, TasksPaused bool
 }
 
-// paused reports whether nothing of a connector that is to pause works, or will work again: it has paused, or it has failed with its tasks
-// paused or failed, and Connect has stored that it is to pause. A paused task shows that; else only the confirmed request does.
+// paused reports whether nothing of a connector that is to pause works, or will work again: it has paused, or Connect has stored that it is to
+// pause, and it has failed with its tasks paused or failed, or is started again first. A paused task shows that of one that has failed; else only
+// the confirmed request does.
 func (c *Connector) paused(d Data) bool {
-	stored := c.TasksPaused || d.pauses()
-	return c.State == Paused || c.State == Failed && !c.TasksWork && stored
+	return c.State == Paused || c.State == Failed && !c.TasksWork && (c.TasksPaused || d.pauses()) || c.startsPaused(d)
+}
+
+// startsPaused reports whether no worker runs the connector, and it will be paused when one does.
+func (c *Connector) startsPaused(d Data) bool {
+	return d.pauses() && (c.State == unassigned || c.State == restarting)
 }
 
 // halted reports whether the connector, or a task of one that has failed, waits for a request to run again.
@@ -137,7 +147,7 @@ func (f *Facts) differs(c *Connector, d Data) Command {
 		return Stop
 	case c.Config != f.Config && !f.Refused:
 		return Configure
-	case f.State == Running && c.halted():
+	case f.State == Running && (c.halted() || c.startsPaused(d)):
 		return Resume
 	case f.State == Paused && c.State != unpublished && !c.paused(d):
 		return Pause

@@ -81,8 +81,8 @@ func reads(f *Facts, condition func(c *Connector) (bool, string)) transitions.Ve
 }
 
 // asDeclared is a choice that says that no command is due, and that none is to have its effect yet: Connect publishes a state some time after
-// it has confirmed the command, and the spec may have gone back to the state that is still published. It keeps a confirmed pause of a
-// connector that has failed, as no state of its tasks need show it.
+// it has confirmed the command, and the spec may have gone back to the state that is still published. A connector that is paused keeps that as
+// a confirmed pause: no state need show it when it fails, or has no worker.
 var asDeclared = &choice{
 	Guard: guard{Name: "as-declared", Doc: "Connect reports the connector as declared, and no request about its state is to have its effect yet", Expected: "the connector as declared", Needs: []transitions.Need{NeedConnectors}},
 	Pick: func(f *Facts, d Data) (transitions.Verdict, Data) {
@@ -91,8 +91,8 @@ var asDeclared = &choice{
 			if due := f.due(c, d); due != None {
 				return false, saw(due, f.Failure)
 			}
-			if c.State == Failed && d.pauses() {
-				kept = d
+			if f.Declared && f.State == Paused && c.paused(d) {
+				kept = Data{Command: Pause, Outcome: connectoroffsets.Confirmed}
 			}
 			return f.shown(c, d), "Connect does not show yet that it was to " + string(d.Command) + " it"
 		})
@@ -108,7 +108,7 @@ func (f *Facts) shown(c *Connector, d Data) bool {
 	case Stop:
 		effect = c.State == Stopped
 	case Pause:
-		effect = c.State == Paused || c.State == Stopped || c.State == Failed && !c.TasksWork
+		effect = c.State == Stopped || c.paused(d)
 	case Resume:
 		effect = !c.halted()
 	default:
