@@ -29,7 +29,7 @@ func TestKindKeepsAPausedConnectorWithoutAWorker(t *testing.T) {
 			r.steps(30)
 			r.writes = nil
 			status := connectclient.Status{Name: source, Type: "source", Connector: connectclient.WorkerState{State: connectclient.Unassigned}}
-			r.answer = r.published(source, func() (connectclient.Status, bool) { return status, true })
+			r.answer = r.published(source, func() (connectclient.Status, bool) { return status, true }) //nolint:bodyclose // the client closes it
 			if tc.lost {
 				m := r.get()
 				m.Status = kafkav1beta2.KafkaMirrorMaker2Status{}

@@ -109,12 +109,8 @@ func mounted(v *observation.Snapshot) map[string]string {
 	}
 	keys := map[string]bool{}
 	for _, pod := range pods {
-		for i := range pod.Spec.Volumes {
-			if m := pod.Spec.Volumes[i].ConfigMap; m != nil && m.Name == v.Config.Name {
-				for _, item := range m.Items {
-					keys[item.Key] = true
-				}
-			}
+		for _, key := range render.ConfigKeys(pod, v.Config.Name) {
+			keys[key] = true
 		}
 	}
 	out := maps.Clone(v.Config.Data)

@@ -172,7 +172,7 @@ func (v *Snapshot) doubt(p Process) string {
 	switch {
 	case i >= 0 && v.Pods[i].DeletionTimestamp != nil:
 		return fmt.Sprintf("its pod is being deleted, and its kubelet has to end it: if the Node %s does not become ready, and that machine is certainly off, give the Node the taint %s, or delete it", p.Node, corev1.TaintNodeOutOfService)
-	case p.Doubt == "" && p.longestCommit() >= render.Endless.Truncate(time.Millisecond):
+	case i >= 0 && p.longestCommit() >= render.Endless.Truncate(time.Millisecond):
 		return "how long it may commit is too long or not known: in the config of the cluster of the workers write numbers for offset.flush.interval.ms, offset.flush.timeout.ms and task.shutdown.graceful.timeout.ms, no references; the workers are replaced then"
 	}
 	return p.Doubt

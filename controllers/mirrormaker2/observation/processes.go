@@ -27,8 +27,8 @@ type Process struct {
 	Container   string `json:"container,omitempty"`
 	Node        string `json:"node,omitempty"`
 	ExactlyOnce bool   `json:"exactlyOnce,omitempty"`
-	// CommitMillis is how long it may take to commit its last offsets: the longest time that the spec has said since the process was first
-	// seen. A shorter time in the spec applies to the next process only.
+	// CommitMillis is how long it may take to commit its last offsets, by the configuration that its pod mounts. The spec may have changed since, or
+	// be refused.
 	CommitMillis int64 `json:"commitMillis,omitempty"`
 	// Doubt is why it is not known whether the process has ended although its pod is gone, and what to do; empty if that is not so.
 	Doubt string `json:"-"`
@@ -113,12 +113,13 @@ func (c *Collector) processes(ctx context.Context, uid string, v *Snapshot) []Pr
 	for _, pod := range v.Pods {
 		byUID[string(pod.UID)] = pod
 		if p, runs := processOf(pod); runs {
+			p.CommitMillis = v.commitMillis(pod)
 			out = append(out, p)
 		}
 	}
 	for _, p := range recordedProcesses(v.Recorded) {
 		if known := slices.IndexFunc(out, func(o Process) bool { return o.ID() == p.ID() }); known >= 0 {
-			out[known].CommitMillis = p.CommitMillis
+			out[known].CommitMillis = cmp.Or(out[known].CommitMillis, p.CommitMillis)
 			continue
 		}
 		var over bool
@@ -132,11 +133,24 @@ func (c *Collector) processes(ctx context.Context, uid string, v *Snapshot) []Pr
 		}
 		out = append(out, p)
 	}
-	for i := range out {
-		out[i].CommitMillis = max(out[i].CommitMillis, v.Rendered.LongestCommit().Milliseconds())
+	for i := range out { // the configuration is lost, or the record is from a release that did not say it
+		out[i].CommitMillis = cmp.Or(out[i].CommitMillis, v.Rendered.LongestCommit().Milliseconds())
 	}
 	slices.SortFunc(out, func(a, b Process) int { return strings.Compare(a.Pod+a.ID(), b.Pod+b.ID()) })
 	return out
+}
+
+// commitMillis returns the CommitMillis of the process in a pod; zero if the configuration that the pod mounts is not known.
+func (v *Snapshot) commitMillis(pod *corev1.Pod) int64 {
+	if v.Config == nil {
+		return 0
+	}
+	for _, key := range render.ConfigKeys(pod, v.Config.Name) {
+		if content, kept := v.Config.Data[key]; kept {
+			return render.LongestCommitOf(content).Milliseconds()
+		}
+	}
+	return 0
 }
 
 // ended reports whether the process of a pod that exists has ended: its container has terminated, or the kubelet has started another one.

@@ -33,29 +33,40 @@ mirrors: [{sourceCluster: east, targetCluster: west, sourceConnector: {}}]
 	return render.New(render.Input{Namespace: "default", Name: "my-mm2", Spec: spec, Version: "4.1.2"})
 }
 
-// TestCollectorRecordsCommitTimes checks that a process may commit for the longest time that the spec has said since it was seen, also once
-// its pod is gone, and the next process for that of the spec.
+// TestCollectorRecordsCommitTimes checks that a process may commit for as long as the configuration says that its pod mounts, whatever the spec says
+// meanwhile, also once its pod or the configuration is gone.
 func TestCollectorRecordsCommitTimes(t *testing.T) {
-	pod := func(container string) *corev1.Pod {
+	configs := map[string]string{}
+	pod := func(container, millis string) *corev1.Pod {
+		config := flushing(t, millis).ConfigMap(nil)
+		mounts := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: config.Name}}
+		for key, content := range config.Data {
+			configs[key] = content
+			mounts.Items = []corev1.KeyToPath{{Key: key}}
+		}
 		return &corev1.Pod{
-			ObjectMeta: metav1.ObjectMeta{Name: "my-mm2-mirrormaker2-0", UID: "u"}, Spec: corev1.PodSpec{NodeName: "node-1"},
-			Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: render.Container, ContainerID: container, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}},
+			ObjectMeta: metav1.ObjectMeta{Name: "my-mm2-mirrormaker2-0", UID: "u"},
+			Spec:       corev1.PodSpec{NodeName: "node-1", Volumes: []corev1.Volume{{VolumeSource: corev1.VolumeSource{ConfigMap: mounts}}}},
+			Status:     corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: render.Container, ContainerID: container, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}},
 		}
 	}
+	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: render.ConfigName("my-mm2")}, Data: configs}
 	c := &Collector{Hosts: failingReader{}}
 	var recorded *corev1.ConfigMap
 	for _, step := range []struct {
 		name, millis string
 		pods         []*corev1.Pod
+		config       *corev1.ConfigMap
 		want         time.Duration
 	}{
-		{"it is seen", "300000", []*corev1.Pod{pod("a")}, 310 * time.Second},
-		{"the time is shorter", "1000", []*corev1.Pod{pod("a")}, 310 * time.Second},
-		{"its pod is gone", "1000", nil, 310 * time.Second},
-		{"the time is longer", "400000", nil, 410 * time.Second},
-		{"another process", "1000", []*corev1.Pod{pod("b")}, 11 * time.Second},
+		{"it is first seen after an edit", "1000", []*corev1.Pod{pod("a", "300000")}, config, 310 * time.Second},
+		{"the spec has a reference", "'${env:FLUSH}'", []*corev1.Pod{pod("a", "300000")}, config, 310 * time.Second},
+		{"the configuration is lost", "1000", []*corev1.Pod{pod("a", "300000")}, nil, 310 * time.Second},
+		{"its pod is gone", "400000", nil, config, 310 * time.Second},
+		{"another process", "1000", []*corev1.Pod{pod("b", "1000")}, config, 11 * time.Second},
+		{"another process with a reference", "1000", []*corev1.Pod{pod("c", "'${env:FLUSH}'")}, config, render.Endless.Truncate(time.Millisecond)},
 	} {
-		v := &Snapshot{Now: noon, Limits: limits(0), Rendered: flushing(t, step.millis), Recorded: recorded, Pods: step.pods}
+		v := &Snapshot{Now: noon, Limits: limits(0), Rendered: flushing(t, step.millis), Recorded: recorded, Pods: step.pods, Config: step.config}
 		v.Processes = c.processes(context.Background(), "1", v)
 		if len(v.Processes) != 1 || v.Processes[0].longestCommit() != step.want {
 			t.Errorf("%s: %+v, want one that commits for %s", step.name, v.Processes, step.want)

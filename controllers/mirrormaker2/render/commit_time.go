@@ -11,8 +11,8 @@ import (
 const Endless = time.Duration(1 << 60)
 
 // milliseconds returns a time from the configuration of the workers, at most Endless. A value that Kafka cannot read starts no worker.
-func (c *Cluster) milliseconds(property string, otherwise time.Duration) time.Duration {
-	value := strings.TrimSpace(c.worker[property])
+func milliseconds(config map[string]string, property string, otherwise time.Duration) time.Duration {
+	value := strings.TrimSpace(config[property])
 	if strings.Contains(value, "${") {
 		return Endless
 	}
@@ -29,13 +29,25 @@ func (c *Cluster) milliseconds(property string, otherwise time.Duration) time.Du
 // Flush is the interval at which workers commit offsets.
 func (c *Cluster) Flush() time.Duration {
 	const usual = time.Minute
-	if flush := c.milliseconds(propertyFlush, usual); flush < Endless {
+	if flush := milliseconds(c.worker, propertyFlush, usual); flush < Endless {
 		return flush
 	}
 	return usual
 }
 
-// LongestCommit is how long a task that was stopped may take to commit its last offsets, at most Endless.
-func (c *Cluster) LongestCommit() time.Duration {
-	return min(Endless, c.milliseconds(propertyFlush, time.Minute)+c.milliseconds(propertyFlushLimit, 5*time.Second)+c.milliseconds(propertyGraceful, 5*time.Second))
+// LongestCommit is how long a task that was stopped may take to commit its last offsets in a worker of the cluster, at most Endless.
+func (c *Cluster) LongestCommit() time.Duration { return longestCommit(c.worker) }
+
+// LongestCommitOf is what LongestCommit is for a worker with a configuration of the ConfigMap.
+func LongestCommitOf(content string) time.Duration {
+	config := map[string]string{}
+	for line := range strings.Lines(content) {
+		name, value, _ := strings.Cut(line, "=") // the names of the times contain no escape
+		config[name] = value
+	}
+	return longestCommit(config)
+}
+
+func longestCommit(config map[string]string) time.Duration {
+	return min(Endless, milliseconds(config, propertyFlush, time.Minute)+milliseconds(config, propertyFlushLimit, 5*time.Second)+milliseconds(config, propertyGraceful, 5*time.Second))
 }

@@ -47,6 +47,18 @@ func (c *Cluster) config() (key, content string) {
 	return "connect-" + short([]byte(content)) + ".properties", content
 }
 
+// ConfigKeys returns the keys of a ConfigMap that a pod mounts.
+func ConfigKeys(pod *corev1.Pod, configMap string) (keys []string) {
+	for i := range pod.Spec.Volumes {
+		if m := pod.Spec.Volumes[i].ConfigMap; m != nil && m.Name == configMap {
+			for _, item := range m.Items {
+				keys = append(keys, item.Key)
+			}
+		}
+	}
+	return keys
+}
+
 // ConfigMap renders the configuration of the workers, with the keys that running pods still mount.
 func (c *Cluster) ConfigMap(mounted map[string]string) *corev1.ConfigMap {
 	key, content := c.config()
