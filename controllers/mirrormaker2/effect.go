@@ -89,7 +89,7 @@ func (x *executor) offsets(ctx context.Context, t effectRequest, name string, e 
 		if e.Leave {
 			return nil
 		}
-		return x.objects.Finish(ctx, t.Object, t.Snapshot, e.ID)
+		return x.objects.Finish(ctx, t.Object, t.Snapshot, name, e.ID)
 	case connectoroffsets.Write:
 		return x.objects.WriteList(ctx, t.Object, t.Write, t.Snapshot.Requests.Of[name].ConfigMap, name, e.Document)
 	case connectoroffsets.Keep:

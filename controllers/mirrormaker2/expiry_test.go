@@ -73,6 +73,35 @@ func TestRefusedRequestsLapse(t *testing.T) {
 	}
 }
 
+// TestRequestsOfUnknownConnectorsLapse names a connector that is not declared beside one that is: once they lapsed, nothing is carried out on
+// either, also if the other one is declared.
+func TestRequestsOfUnknownConnectorsLapse(t *testing.T) {
+	r := newRig(t)
+	declared := r.get().Spec.Mirrors[0].HeartbeatConnector
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Spec.Mirrors[0].HeartbeatConnector = nil })
+	r.edit(state(kafkav1beta2.ConnectorStopped))
+	r.until("that all is settled", r.settled)
+	r.pace = 20 * time.Second
+	r.annotate("reset", source+","+heartbeat)
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) { m.Annotations["detent.dev/offsets-expire-after"] = "10m" })
+	r.steps(20)
+	if got := r.warning("ResetOffsets"); !strings.Contains(got, "for "+heartbeat+" due to unknown connector") || r.offsetsIn(source) != connectoroffsets.Refusing {
+		t.Errorf("the warning is %q in %s, want that the connector is unknown in %s", got, r.offsetsIn(source), connectoroffsets.Refusing)
+	}
+	r.steps(20)
+	if got := r.warning("ResetOffsets"); len(r.get().Annotations) != 1 || !strings.Contains(got, "waited for 10m") {
+		t.Errorf("annotations %v and the warning %q, want that the request lapsed", r.get().Annotations, got)
+	}
+	r.edit(func(m *kafkav1beta2.KafkaMirrorMaker2) {
+		m.Spec.Mirrors[0].HeartbeatConnector = declared
+		m.Spec.Mirrors[0].HeartbeatConnector.State = kafkav1beta2.ConnectorStopped
+	})
+	r.steps(60)
+	if got := r.changes(); len(got) > 0 {
+		t.Errorf("sent %v, want nothing", got)
+	}
+}
+
 // TestRefusedRequestsLapseWhenSetAgain begins another attempt of a refused request: it rests with a time of its own, and lapses.
 func TestRefusedRequestsLapseWhenSetAgain(t *testing.T) {
 	operation := func(value string) func(*kafkav1beta2.KafkaMirrorMaker2) {

@@ -73,13 +73,13 @@ func (r *Reconciler) Show(ctx context.Context, m *resource, id string) error {
 	return r.patch(ctx, m, operation{"test", path(keep.Annotation), now.Annotations[keep.Annotation]}, operation{"replace", path(keep.Annotation), value})
 }
 
-// Finish removes the annotations of a request with one patch, if they show it and the request is done on all its connectors.
-func (r *Reconciler) Finish(ctx context.Context, m *resource, v *observation.Snapshot, id string) error {
+// Finish removes the annotations of the request with the id with one patch, if they show it and it is done on all other connectors.
+func (r *Reconciler) Finish(ctx context.Context, m *resource, v *observation.Snapshot, connector, id string) error {
 	now, err := r.live(ctx, m)
 	if err != nil || now == nil {
 		return err
 	}
-	if !slices.Contains(keep.Shown(now.Annotations), id) || pendingBut(v, id) {
+	if !slices.Contains(keep.Shown(now.Annotations), id) || v.OthersPending(connector) {
 		return nil
 	}
 	var operations []operation
@@ -120,16 +120,6 @@ func requests(m *resource) bool {
 	_, operation := m.Annotations[request.OperationAnnotation]
 	_, connector := m.Annotations[request.ConnectorAnnotation]
 	return operation || connector
-}
-
-// pendingBut reports whether the annotations request something that is not done, other than the request with the id.
-func pendingBut(v *observation.Snapshot, id string) bool {
-	for name, one := range v.Requests.Of {
-		if record := v.Records[name]; record.ID != id && (!record.Concluded() || !one.Shown) {
-			return true
-		}
-	}
-	return len(v.Requests.Of) == 0
 }
 
 // Clear removes an annotation with that value.

@@ -199,7 +199,7 @@ func Offsets(_ *resource, v *observation.Snapshot, o machines.ObserveOptions) co
 	entry := machines.EntryName(observation.LifecycleOffsets, o.Instance)
 	f := connectoroffsets.Facts{
 		Now: o.Now, Name: keep.Key(name), Record: v.Records[name], Answer: v.Answers[entry], Failure: v.Failures[entry], Attempt: o.Attempt,
-		OthersPending: othersPending(v, name), Unclear: v.Requests.Problem != nil, Settle: v.Limits.Settle, ExpireAfter: v.ExpireAfter,
+		OthersPending: v.OthersPending(name), Unclear: v.Requests.Problem != nil, Settle: v.Limits.Settle, ExpireAfter: v.ExpireAfter,
 	}
 	if requested, found := v.Requests.Of[name]; found {
 		f.Request = &requested.Request
@@ -236,14 +236,4 @@ func failedPause(l observation.Limits, accepted, failed time.Time) time.Duration
 		return l.Failed
 	}
 	return max(l.Failed, min(failed.Sub(accepted), l.Longest))
-}
-
-// othersPending reports whether the request of the annotations is not done on another connector that it names.
-func othersPending(v *observation.Snapshot, name string) bool {
-	for other, requested := range v.Requests.Of {
-		if r := v.Records[other]; other != name && (!r.Concluded() || !requested.Shown) {
-			return true
-		}
-	}
-	return false
 }

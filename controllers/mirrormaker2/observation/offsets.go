@@ -131,6 +131,20 @@ func (c *Collector) offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, w *w
 	return out
 }
 
+// OthersPending reports whether what the annotations request is not done on another connector that they name. A name that is not valid may stand
+// for another connector until the request lapses.
+func (v *Snapshot) OthersPending(connector string) bool {
+	if _, named := v.Requests.Of[connector]; v.Requests.Problem != nil && !(named && v.Records[connector].Expired()) {
+		return true
+	}
+	for other, requested := range v.Requests.Of {
+		if r := v.Records[other]; other != connector && (!r.Concluded() || !requested.Shown) {
+			return true
+		}
+	}
+	return false
+}
+
 // present reports whether the pod of the process exists.
 func (v *Snapshot) present(p Process) bool {
 	return slices.ContainsFunc(v.Pods, func(pod *corev1.Pod) bool { return string(pod.UID) == p.PodUID })

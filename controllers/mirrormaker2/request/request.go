@@ -51,22 +51,22 @@ type Request struct {
 type Requests struct {
 	// Of holds the requests by the names of the connectors.
 	Of map[string]Request
-	// Problem is why the annotations request nothing of any connector; nil if they do, or if there are none.
+	// Problem is why nothing that the annotations request can be carried out; nil if that is not so, or if there are none.
 	Problem *transitions.Problem
 }
 
-// Read returns the requests of a resource. Only an alter that needs it reads a ConfigMap. If the annotations themselves have a problem,
-// nothing is requested of any connector. Otherwise a problem of one connector does not stop the others.
+// Read returns the requests of a resource. Only an alter that needs it reads a ConfigMap. If the annotations themselves have a problem, each
+// connector that they name has it too: it is not known which connectors are meant. A problem of one connector does not stop the others.
 func Read(ctx context.Context, resource Resource, read ReadConfigMap) Requests {
 	operation, connectors, problem := selected(resource)
-	if problem != nil {
-		return Requests{Problem: problem}
-	}
-	requests := Requests{Of: make(map[string]Request, len(connectors))}
+	requests := Requests{Of: make(map[string]Request, len(connectors)), Problem: problem}
 	for _, c := range connectors {
 		one := requested(ctx, c, operation, read)
 		if slices.Contains(resource.Reserved, one.ConfigMap) {
 			one.Problem = failed(operation, c.Name, "ConfigMap %s being one that the operator keeps: a list would overwrite its content. Name another one in listOffsets.toConfigMap.name.", one.ConfigMap)
+		}
+		if problem != nil {
+			one.Problem, one.Unreadable = problem, false
 		}
 		requests.Of[c.Name] = one
 	}

@@ -56,6 +56,11 @@ func refused(operation connectoroffsets.Operation, problem *transitions.Problem)
 	return request.Request{Request: connectoroffsets.Request{Operation: operation, Problem: problem}}
 }
 
+// misnamed are the requests of annotations that name a connector beside one that is not valid.
+func misnamed(connector string, of request.Request) request.Requests {
+	return request.Requests{Of: map[string]request.Request{connector: of}, Problem: of.Problem}
+}
+
 func alter(body string) request.Request {
 	return request.Request{Request: connectoroffsets.Request{Operation: connectoroffsets.Alter, Digest: digest(body)}, Body: body}
 }
@@ -97,7 +102,7 @@ func declared() []kafkav1beta2.NamedConnector {
 func TestRead(t *testing.T) {
 	type requests = map[string]request.Request
 	manage := func(message string) request.Requests {
-		return request.Requests{Problem: transitions.Problemf(request.ReasonManage, "%s", message)}
+		return request.Requests{Of: requests{}, Problem: transitions.Problemf(request.ReasonManage, "%s", message)}
 	}
 	for name, tc := range map[string]struct {
 		annotations map[string]string
@@ -131,19 +136,26 @@ func TestRead(t *testing.T) {
 		},
 		"an unknown connector": {
 			annotations: set("reset", "Typo"),
-			want:        request.Requests{Problem: transitions.Problemf(request.ReasonReset, "Failed to reset the connector offsets for Typo due to unknown connector in annotation strimzi.io/mirrormaker-connector. Set it to %s.", choice)},
+			want:        request.Requests{Of: requests{}, Problem: transitions.Problemf(request.ReasonReset, "Failed to reset the connector offsets for Typo due to unknown connector in annotation strimzi.io/mirrormaker-connector. Set it to %s.", choice)},
 		},
-		"a list with an unknown connector requests nothing": {
-			annotations: set("reset", source+",Typo"),
-			want:        request.Requests{Problem: transitions.Problemf(request.ReasonReset, "Failed to reset the connector offsets for Typo due to unknown connector in annotation strimzi.io/mirrormaker-connector. Set it to %s.", choice)},
+		"several unknown connectors beside one, which has the problem of the first": {
+			annotations: set("reset", "Typo,"+source+",,Other"),
+			want: misnamed(source, refused(connectoroffsets.Reset, transitions.Problemf(
+				request.ReasonReset, "Failed to reset the connector offsets for Typo due to unknown connector in annotation strimzi.io/mirrormaker-connector. Set it to %s.", choice))),
 		},
-		"a list with an empty name requests nothing": {
-			annotations: set("reset", source+","),
-			want:        request.Requests{Problem: transitions.Problemf(request.ReasonReset, "Failed to reset the connector offsets for %s, due to an empty name in annotation strimzi.io/mirrormaker-connector. Remove the comma, or set it to %s.", source, choice)},
+		"an empty name beside one that is to run": {
+			annotations: set("reset", checkpoint+","),
+			want: misnamed(checkpoint, refused(connectoroffsets.Reset, transitions.Problemf(
+				request.ReasonReset, "Failed to reset the connector offsets for %s, due to an empty name in annotation strimzi.io/mirrormaker-connector. Remove the comma, or set it to %s.", checkpoint, choice))),
+		},
+		"an unknown connector beside an alter, which keeps its digest": {
+			annotations: set("alter", source+",Typo"),
+			want: misnamed(source, request.Request{Body: document, Request: connectoroffsets.Request{Operation: connectoroffsets.Alter, Digest: digest(document), Problem: transitions.Problemf(
+				request.ReasonAlter, "Failed to alter the connector offsets for Typo due to unknown connector in annotation strimzi.io/mirrormaker-connector. Set it to %s.", choice)}}),
 		},
 		"all connectors of a resource without connectors": {
 			annotations: set("list", "*"), connectors: []kafkav1beta2.NamedConnector{},
-			want: request.Requests{Problem: transitions.Problemf(request.ReasonList, "Failed to list the connector offsets for * due to unknown connector in annotation strimzi.io/mirrormaker-connector. Set it to the name of a connector after declaring one in the spec.")},
+			want: request.Requests{Of: requests{}, Problem: transitions.Problemf(request.ReasonList, "Failed to list the connector offsets for * due to unknown connector in annotation strimzi.io/mirrormaker-connector. Set it to the name of a connector after declaring one in the spec.")},
 		},
 		"a list of offsets needs no stop": {
 			annotations: set("list", source), connectors: only("target"),

@@ -33,26 +33,28 @@ func selected(resource Resource) (connectoroffsets.Operation, []kafkav1beta2.Nam
 	return operation, connectors, problem
 }
 
-// named returns the connectors with the names. All names must be valid: otherwise it is not known which connectors are meant.
+// named returns the connectors with the names, and the problem of the first name that is not valid.
 func named(resource Resource, operation connectoroffsets.Operation, names string) ([]kafkav1beta2.NamedConnector, *transitions.Problem) {
 	if strings.TrimSpace(names) == All && len(resource.Connectors) > 0 {
 		return resource.Connectors, nil
 	}
 	var connectors []kafkav1beta2.NamedConnector
+	var problem *transitions.Problem
 	for part := range strings.SplitSeq(names, ",") {
 		name := strings.TrimSpace(part)
 		is := func(c kafkav1beta2.NamedConnector) bool { return c.Name == name }
 		i := slices.IndexFunc(resource.Connectors, is)
 		switch {
+		case i < 0 && problem != nil:
 		case name == "":
-			return nil, failed(operation, names, "an empty name in annotation %s. Remove the comma, or set it to %s.", ConnectorAnnotation, valid(resource))
+			problem = failed(operation, names, "an empty name in annotation %s. Remove the comma, or set it to %s.", ConnectorAnnotation, valid(resource))
 		case i < 0:
-			return nil, failed(operation, name, "unknown connector in annotation %s. Set it to %s.", ConnectorAnnotation, valid(resource))
+			problem = failed(operation, name, "unknown connector in annotation %s. Set it to %s.", ConnectorAnnotation, valid(resource))
 		case !slices.ContainsFunc(connectors, is):
 			connectors = append(connectors, resource.Connectors[i])
 		}
 	}
-	return connectors, nil
+	return connectors, problem
 }
 
 // valid describes the values of ConnectorAnnotation.
