@@ -38,8 +38,9 @@ type External[O Object, A, F, W any] struct {
 	// through its entry in the status, and by what Existing returns. Optional; default: an object has each lifecycle once.
 	Instances map[string]func(object O) []string
 	// Existing returns, by the name of a machine, the names of the instances that the system still has, and false if an answer that tells is not
-	// known: the finalizer then stays. One that is not declared any more is released although its entry was lost with the status. The needs of
-	// such a machine are observed in every reconcile. Optional; default: only entries are released.
+	// known: the finalizer then stays, as it does while a command for the object may take effect after the answer. One that is not declared any more
+	// is released although its entry was lost with the status. The needs of such a machine are observed in every reconcile. Optional; default: only
+	// entries are released.
 	Existing map[string]func(seen external.Snapshot[A]) (names []string, known bool)
 	// Facts returns the facts of a lifecycle, of the instance that is named in the options.
 	Facts func(object O, seen external.Snapshot[A], options machines.ObserveOptions) F
@@ -96,7 +97,10 @@ func (e External[O, A, F, W]) Kind(system System[A, W]) (lifecycle.Kind[O, exter
 			several++
 			binding.Instances = func(o O, _ external.Snapshot[A]) ([]string, bool) { return names(o), true }
 			if left := e.Existing[definition.Name]; left != nil {
-				binding.Existing = func(_ O, seen external.Snapshot[A]) ([]string, bool) { return left(seen) }
+				binding.Existing = func(_ O, seen external.Snapshot[A]) ([]string, bool) {
+					names, known := left(seen)
+					return names, known && !seen.InFlight()
+				}
 				kind.AlwaysNeeded = withNeeds(kind.AlwaysNeeded, definition.Needs)
 			}
 		}

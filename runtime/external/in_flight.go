@@ -69,16 +69,15 @@ func (p *Polled[T, C, Q, A, W]) InFlight(target T, lifecycle string) InFlight {
 		settle = defaultSettle
 	}
 	_, uid := target.Object()
-	d := InFlight{Until: p.first.of(uid, p.Clock.Now()).Add(settle)}
-	m, found := p.sender(target, lifecycle)
-	if !found {
-		return d
-	}
-	switch underWay, endedAt := m.Unsettled(); {
-	case underWay:
-		d = InFlight{Until: p.Clock.Now().Add(settle), Sent: true}
-	case !endedAt.IsZero() && endedAt.Add(settle).After(d.Until):
-		d = InFlight{Until: endedAt.Add(settle), Ended: endedAt, Sent: true}
+	now := p.Clock.Now()
+	d := InFlight{Until: p.first.of(uid, now).Add(settle)}
+	for _, m := range p.senders(target, lifecycle) {
+		switch underWay, endedAt := m.Unsettled(); {
+		case underWay:
+			return InFlight{Until: now.Add(settle), Sent: true}
+		case !endedAt.IsZero() && endedAt.Add(settle).After(d.Until):
+			d = InFlight{Until: endedAt.Add(settle), Ended: endedAt, Sent: true}
+		}
 	}
 	return d
 }

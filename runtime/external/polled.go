@@ -219,6 +219,18 @@ func (p *Polled[T, C, Q, A, W]) sender(target T, lifecycle string) (m *member[C,
 	return p.members.Find(key)
 }
 
+// senders returns the endpoints of the last commands of a lifecycle, or of all lifecycles of the object if that is empty.
+func (p *Polled[T, C, Q, A, W]) senders(target T, lifecycle string) []*member[C, Q, A, W] {
+	if lifecycle == "" {
+		_, uid := target.Object()
+		return p.members.FindAll(func(key pollKey) bool { return key.object == uid && key.lifecycle != "" })
+	}
+	if m, found := p.sender(target, lifecycle); found {
+		return []*member[C, Q, A, W]{m}
+	}
+	return nil
+}
+
 func (p *Polled[T, C, Q, A, W]) member(target T, key pollKey) (*member[C, Q, A, W], error) {
 	name, _ := target.Object()
 	return p.members.Get(key, target.BuiltFrom(), func(previous *member[C, Q, A, W]) (*member[C, Q, A, W], error) {

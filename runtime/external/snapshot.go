@@ -35,13 +35,11 @@ type Snapshot[A any] struct {
 // Observe reads the requested needs of the target and the answers to its commands. While a command may change the system, it is
 // read more often.
 func Observe[T Target, A, W any](ctx context.Context, system System[T, transitions.Need, A, W], target T, request lifecycle.ObserveRequest) Snapshot[A] {
-	s, last := Snapshot[A]{answers: make(map[string]Answer, len(request.RequestIDs))}, InFlight{}
+	s := Snapshot[A]{answers: make(map[string]Answer, len(request.RequestIDs))}
 	for name, id := range request.RequestIDs {
 		s.answers[name] = system.Answer(target, id)
-		if d := system.InFlight(target, name); d.Until.After(last.Until) {
-			last = d
-		}
 	}
+	last := system.InFlight(target, "") // of another lifecycle as well: the answers are about the same system
 	if len(request.Needs) == 0 {
 		s.inFlight = request.Now.Before(last.Until) // a guard on what cannot happen any more needs no answer of the system
 		return s
@@ -75,6 +73,10 @@ func (s Snapshot[A]) Known(need transitions.Need) (answer A, known bool) {
 	}
 	return answer, false
 }
+
+// InFlight reports whether a command for the object may have taken effect after the system was read, also one of a lifecycle whose entry
+// was lost.
+func (s Snapshot[A]) InFlight() bool { return s.inFlight }
 
 // Commands returns the facts about the commands of a lifecycle. A state that was entered later than now counts as entered long ago: the
 // clock was set back, and the pause would last as long as it was ahead.

@@ -96,7 +96,8 @@ type System[T Target, Q comparable, A, W any] interface {
 	Write(ctx context.Context, target T, id machines.RequestID, command W)
 	// Answer returns the outcome of the command with the request ID.
 	Answer(target T, id machines.RequestID) Answer
-	// InFlight returns whether a command of the lifecycle may still take effect although no current request ID refers to it.
+	// InFlight returns whether a command of the lifecycle may still take effect although no current request ID refers to it. Without a
+	// lifecycle it is any command for the object, such as one of a lifecycle whose entry was lost.
 	InFlight(target T, lifecycle string) InFlight
 	// Drop ends every call and connection to the system of a deleted object, and removes its state.
 	Drop(object types.UID)

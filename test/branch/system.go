@@ -132,8 +132,10 @@ func (s *system) Answer(o external.Object, id machines.RequestID) external.Answe
 func (s *system) InFlight(o external.Object, lifecycle string) external.InFlight {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, held := s.held[heldBy{string(o.UID), lifecycle}]; held {
-		return external.InFlight{Until: s.Clock.Now().Add(s.Settle), Sent: true}
+	for by := range s.held {
+		if by.uid == string(o.UID) && (lifecycle == "" || by.lifecycle == lifecycle) {
+			return external.InFlight{Until: s.Clock.Now().Add(s.Settle), Sent: true}
+		}
 	}
 	return s.polled.InFlight(o, lifecycle)
 }

@@ -259,13 +259,16 @@ func (s exploredSystem[S, T, C, Q, A, W]) Answer(_ T, id machines.RequestID) ext
 
 func (s exploredSystem[S, T, C, Q, A, W]) InFlight(_ T, lifecycle string) (d external.InFlight) {
 	w, now := s.world.in(s.at), s.at.Now()
+	asked := func(of string) bool { return lifecycle == "" || of == lifecycle }
 	for _, late := range w.mayCome(now) {
-		if end := late.since.Add(w.Settle); late.id.Lifecycle == lifecycle && end.After(d.Until) {
+		if end := late.since.Add(w.Settle); asked(late.id.Lifecycle) && end.After(d.Until) {
 			d = external.InFlight{Until: end, Sent: true}
 		}
 	}
-	if w.last[lifecycle].answer.State == external.Pending {
-		d = external.InFlight{Until: now.Add(w.Settle), Sent: true}
+	for of, last := range w.last {
+		if asked(of) && last.answer.State == external.Pending {
+			d = external.InFlight{Until: now.Add(w.Settle), Sent: true}
+		}
 	}
 	return d
 }

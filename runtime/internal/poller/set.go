@@ -59,6 +59,18 @@ func (s *Set[K, E]) Find(key K) (endpoint E, found bool) {
 	return m.endpoint, found
 }
 
+// FindAll returns the endpoints of the keys for which matches returns true, in no order.
+func (s *Set[K, E]) FindAll(matches func(K) bool) (endpoints []E) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for key, m := range s.members {
+		if matches(key) {
+			endpoints = append(endpoints, m.endpoint)
+		}
+	}
+	return endpoints
+}
+
 // DropAll removes the endpoints of the keys for which gone returns true, and closes them in
 // the background.
 func (s *Set[K, E]) DropAll(gone func(K) bool) {
