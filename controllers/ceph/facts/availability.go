@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
@@ -65,19 +67,33 @@ func ended(s *observation.Snapshot, d *cephupgrade.Daemon) bool {
 	return (d.Name.Type == ceph.TypeRGW || empty) && d.Trouble != "" && (pod == nil || observation.StartedAt(pod).IsZero())
 }
 
-// slow is how long a pod may take until its container runs. An OSD whose pod takes longer is idle.
+// slow is how long a pod may be without a container that runs. An OSD whose pod takes longer is idle.
 const slow = 2 * time.Minute
 
-// idle reports whether nothing of an OSD runs or is about to: its Deployment has no replicas, its pod from before does not end, or its pod has
-// existed for a while, and none of its containers has run, also none that prepares its data. Of a volume that cannot be attached the pod says no
-// more than that.
+// idle reports whether nothing of an OSD runs or is about to: its Deployment has no replicas, its pod from before does not end, or no container of
+// its pod has run for a while, also none that prepares its data. Of a volume that cannot be attached the pod says no more than that.
 func idle(s *observation.Snapshot, d *cephupgrade.Daemon) bool {
 	if d.Name.Type != ceph.TypeOSD || d.Pod != "" {
 		return false
 	}
 	pod := s.Pods[d.Name]
-	waits := pod != nil && pod.DeletionTimestamp == nil && observation.StartedAt(pod).IsZero() && !observation.Prepares(pod) && !s.Now.Before(pod.CreationTimestamp.Add(slow))
+	waits := pod != nil && pod.DeletionTimestamp == nil && !s.Now.Before(lastRan(pod, s.Now).Add(slow))
 	return d.Stopped || d.Ending != "" || waits
+}
+
+// lastRan returns when a container of the pod, also an init container, ran last: now if one runs, and the creation of the pod if none has run. One
+// that has just ended may be followed by another one.
+func lastRan(pod *corev1.Pod, now time.Time) time.Time {
+	last := pod.CreationTimestamp.Time
+	for _, status := range slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses) {
+		switch end := status.State.Terminated; {
+		case status.State.Running != nil:
+			return now
+		case end != nil && end.FinishedAt.After(last):
+			last = end.FinishedAt.Time
+		}
+	}
+	return last
 }
 
 // dataless reports whether the daemon is an OSD without data: it has never served, by the record and by the OSD map.

@@ -88,8 +88,18 @@ func TestAvailabilityOfANewOSD(t *testing.T) {
 	ending.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}
 	terminating := ending.DeepCopy()
 	terminating.DeletionTimestamp.Time = now
-	prepares := pod("", time.Hour)
-	prepares.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}
+	prepares := func(state corev1.ContainerState) *corev1.Pod {
+		out := pod("", time.Hour)
+		out.Status.InitContainerStatuses = []corev1.ContainerStatus{{State: state}}
+		out.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}}}
+		return out
+	}
+	preparing := prepares(corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(now.Add(-time.Hour))}})
+	prepared := func(ago time.Duration) *corev1.Pod {
+		return prepares(corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(now.Add(-ago))}})
+	}
+	restarting := pod("", time.Hour)
+	restarting.Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: metav1.NewTime(now)}}}}
 	fresh, allowed := ceph.OSD{Number: 3, New: true}, record.FormatAllowed
 	for name, tc := range map[string]struct {
 		format   record.Format
@@ -105,7 +115,10 @@ func TestAvailabilityOfANewOSD(t *testing.T) {
 		"it has served, by the record":              {format: record.FormatDone, shown: fresh, pod: pod("Unschedulable", 0), have: replicas(1), want: counts(true, false)},
 		"nothing says why it is not up yet":         {format: allowed, shown: fresh, pod: pod("", time.Minute), have: replicas(1), want: counts(false, false)},
 		"its volume is not attached":                {format: allowed, shown: fresh, pod: pod("", 2*time.Minute), have: replicas(1)},
-		"its data is being made for long":           {format: allowed, shown: fresh, pod: prepares, have: replicas(1), want: counts(false, false)},
+		"its data is being made for long":           {format: allowed, shown: fresh, pod: preparing, have: replicas(1), want: counts(false, false)},
+		"its data was just made":                    {format: allowed, shown: fresh, pod: prepared(time.Minute), have: replicas(1), want: counts(false, false)},
+		"its data was made, and nothing follows":    {format: allowed, shown: fresh, pod: prepared(2 * time.Minute), have: replicas(1)},
+		"its process ended, and starts again":       {format: allowed, shown: fresh, pod: restarting, have: replicas(1), want: counts(false, false)},
 		"nor is that of one that was in":            {format: allowed, shown: ceph.OSD{Number: 3}, pod: pod("", 2*time.Minute), have: replicas(1), want: counts(false, false)},
 		"an administrator scaled it to zero":        {format: allowed, shown: fresh, have: replicas(0)},
 		"also if it was in":                         {format: allowed, shown: ceph.OSD{Number: 3}, have: replicas(0), want: counts(false, true)},

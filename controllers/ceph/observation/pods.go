@@ -19,11 +19,6 @@ func Ready(pod *corev1.Pod) bool {
 // StartedAt returns when the process in the pod started; zero if none runs.
 func StartedAt(pod *corev1.Pod) time.Time { return Process(pod).StartedAt }
 
-// Prepares reports whether an init container of the pod runs, such as one that makes the data of an OSD.
-func Prepares(pod *corev1.Pod) bool {
-	return slices.ContainsFunc(pod.Status.InitContainerStatuses, func(c corev1.ContainerStatus) bool { return c.State.Running != nil })
-}
-
 // Process returns what runs in the pod. It has no start if nothing does.
 func Process(pod *corev1.Pod) cephupgrade.Process {
 	p := cephupgrade.Process{Pod: pod.Name}
