@@ -253,7 +253,7 @@ func TestClientReadsLaggyMetadataServers(t *testing.T) {
 	}
 }
 
-// TestClientReadsFlags reads the flags of OSDs, and of what they are in.
+// TestClientReadsFlags reads the flags of OSDs, and of what they are in, and the copies that pools keep.
 func TestClientReadsFlags(t *testing.T) {
 	dump := func(flags, state, groups string) string {
 		return `{"require_osd_release": "reef", "flags_set": [` + flags + `], "osds": [{"osd": 0, "up": 1, "in": 1, "state": ["exists", "up"` + state + `]}]` + groups + `}`
@@ -266,6 +266,7 @@ func TestClientReadsFlags(t *testing.T) {
 		"none":               {dump("", "", `, "crush_node_flags": {}, "device_class_flags": {}`), ceph.OSDMap{Flags: []string{}, OSDs: []ceph.OSD{up}}},
 		"of the cluster":     {dump(`"noup"`, "", ""), ceph.OSDMap{Flags: []string{"noup"}, OSDs: []ceph.OSD{up}}},
 		"of an OSD":          {dump("", `, "noup", "noin", "noout"`, ""), ceph.OSDMap{Flags: []string{}, OSDs: []ceph.OSD{{Up: true, In: true, NoOut: true, Flags: []string{"noup", "noin"}}}}},
+		"pools":              {dump("", "", `, "pools": [{"type": 1, "size": 2}, {"type": 1, "size": 3}, {"type": 1, "size": 2}, {"type": 3, "size": 6}]`), ceph.OSDMap{Flags: []string{}, OSDs: []ceph.OSD{up}, Copies: 3}},
 		"of a host, a class": {dump("", "", `, "crush_node_flags": {"node-1": ["noout"]}, "device_class_flags": {"hdd": ["noup"]}`), ceph.OSDMap{Flags: []string{}, OSDs: []ceph.OSD{up}, Groups: map[string][]string{"node-1": {"noout"}, "hdd": {"noup"}}}},
 	} {
 		t.Run(name, func(t *testing.T) {

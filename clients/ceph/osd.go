@@ -16,6 +16,8 @@ type OSDMap struct {
 	Flags []string
 	// Groups are the flags of CRUSH nodes and device classes, by name; nil if none has any. They hold for all OSDs in them.
 	Groups map[string][]string `json:",omitempty"`
+	// Copies is the greatest number of copies that a replicated pool keeps; zero without one.
+	Copies int `json:",omitempty"`
 	// OSDs sorted by number.
 	OSDs []OSD
 }
@@ -61,9 +63,16 @@ func (c Client) OSDMap(ctx context.Context) (OSDMap, error) {
 	return question[osdMapAnswer](ctx, c, "reading the OSD map", "osd", "dump")
 }
 
+// replicated is the type of a pool that keeps copies. One with erasure coding keeps other parts.
+const replicated = 1
+
 type osdMapAnswer struct {
 	RequireRelease string   `json:"require_osd_release"`
 	Flags          []string `json:"flags_set"`
+	Pools          []struct {
+		Type int `json:"type"`
+		Size int `json:"size"`
+	} `json:"pools"`
 	// Nautilus and later report these.
 	NodeFlags  map[string][]string `json:"crush_node_flags"`
 	ClassFlags map[string][]string `json:"device_class_flags"`
@@ -92,6 +101,11 @@ func (a osdMapAnswer) read() (OSDMap, error) {
 				m.Groups = map[string][]string{}
 			}
 			m.Groups[name] = append(m.Groups[name], flags...)
+		}
+	}
+	for _, p := range a.Pools {
+		if p.Type == replicated {
+			m.Copies = max(m.Copies, p.Size)
 		}
 	}
 	for _, o := range a.OSDs {

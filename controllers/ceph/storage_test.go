@@ -80,7 +80,18 @@ func TestKindMovesAnOSDToAnotherHost(t *testing.T) {
 	if got := r.record().Daemons["osd.0"].CrushHost; got != "simulated" {
 		t.Fatalf("moved to %s without an approval", got)
 	}
-	_, value, _ := strings.Cut(r.warning(status.CrushHostShared), labels.Approve+"=")
+	shown := r.warning(status.CrushHostShared)
+	r.ceph.Do(func(c *simulated.Cluster) { c.Unreachable = true })
+	r.until("Ceph cannot be read", time.Minute, func() bool { return r.condition(lifecycle.Ready) != "True" })
+	for range 30 {
+		r.step()
+	}
+	if diff := cmp.Diff(shown, r.warning(status.CrushHostShared)); diff != "" {
+		t.Errorf("the Warning while Ceph cannot be read (-want +got):\n%s", diff)
+	}
+	r.ceph.Do(func(c *simulated.Cluster) { c.Unreachable = false })
+	r.until("Ceph", 5*time.Minute, r.settled("16"))
+	_, value, _ := strings.Cut(shown, labels.Approve+"=")
 	value, _, _ = strings.Cut(value, ",")
 	r.approve(value)
 	r.until("the move", time.Minute, func() bool {

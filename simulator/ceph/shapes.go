@@ -123,9 +123,13 @@ func (c *Cluster) osdDump() any {
 		list = append(list, object{"osd": number(d), "uuid": c.uuidOf(d.Name.ID), "up": up, "in": in, "weight": in, "state": state})
 	})
 	slices.SortFunc(list, func(a, b object) int { return a["osd"].(int) - b["osd"].(int) })
+	pools := []object{}
+	for _, p := range c.Pools {
+		pools = append(pools, object{"pool_name": p.Name, "type": 1, "size": p.Size, "min_size": p.MinSize})
+	}
 	return object{
 		"epoch": 31, "fsid": c.FSID, "flags": "sortbitwise,recovery_deletes,purged_snapdirs,pglog_hardlimit",
-		"flags_set": []string{"pglog_hardlimit", "purged_snapdirs", "recovery_deletes", "sortbitwise"}, "require_osd_release": names[c.RequireRelease], "osds": list,
+		"flags_set": []string{"pglog_hardlimit", "purged_snapdirs", "recovery_deletes", "sortbitwise"}, "require_osd_release": names[c.RequireRelease], "osds": list, "pools": pools,
 	}
 }
 

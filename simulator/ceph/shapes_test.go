@@ -92,6 +92,9 @@ func TestClusterAnswersLikeRecorded(t *testing.T) {
 					if len(known) == 1 && strings.HasPrefix(path, "[]") {
 						continue // an empty list was recorded
 					}
+					if command == "osd dump" && strings.HasPrefix(path, "/pools") {
+						continue // the list of pools was removed from what was recorded
+					}
 					if known[path] != kind {
 						t.Errorf("%s is a %s, recorded was %q", path, kind, known[path])
 					}

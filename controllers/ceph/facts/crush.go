@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/detent-dev/detent/clients/ceph"
@@ -9,6 +10,7 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
 )
 
 // moveApproval is the value of the annotation for one OSD and one node.
@@ -27,10 +29,11 @@ func MoveTo(c *cephv1.Cluster, s *observation.Snapshot, osd daemons.Daemon) (str
 }
 
 // SharedHosts says which OSDs on volume claims share a host in CRUSH although they serve on other nodes, which are no host of any OSD, and how they
-// are moved. They first served on one node. It is empty if there are enough hosts for the copies of a pool, or one for each node: an OSD that moves
-// with a drain keeps its host.
+// are moved. They first served on one node. It is empty if there are enough hosts for the copies of each pool, or one for each node: an OSD that moves
+// with a drain keeps its host. It is also empty while Ceph is not read.
 func SharedHosts(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
-	if s.Record == nil {
+	m, known := observation.Known(s.Cluster)
+	if !known || s.Record == nil {
 		return nil
 	}
 	of, nodes := map[string]int{}, map[string]bool{}
@@ -42,7 +45,8 @@ func SharedHosts(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
 			}
 		}
 	}
-	if len(of) >= min(render.Copies(c), len(nodes)) {
+	need := copies(c, &m)
+	if len(of) >= min(need, len(nodes)) {
 		return nil
 	}
 	for _, d := range s.Declared {
@@ -52,9 +56,14 @@ func SharedHosts(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
 		}
 		texts = append(texts, fmt.Sprintf("%s runs on %s, and is in the host %s of CRUSH with other OSDs, where it first served: hosts in CRUSH %d, copies of a pool %d. "+
 			"To move it to the host %[2]s, with its data, approve that with %[6]s, and delete its pod when this Warning does not name it any more",
-			d.Name, node, host, len(of), render.Copies(c), approveCommand(c, moveApproval(d.Name, node))))
+			d.Name, node, host, len(of), need, approveCommand(c, moveApproval(d.Name, node))))
 	}
 	return texts
+}
+
+// copies is the greatest number of copies that a pool keeps, each on another host in CRUSH. Without a pool it is that of a new one.
+func copies(c *cephv1.Cluster, m *cephupgrade.Cluster) int {
+	return cmp.Or(m.OSDs.Copies, render.Copies(c))
 }
 
 // crushHost is the host in CRUSH of an OSD: its node if it is on a directory, and the recorded one on a volume claim; empty if none is recorded.

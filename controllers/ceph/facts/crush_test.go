@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +17,8 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	"github.com/detent-dev/detent/controllers/labels"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // TestSharedHosts names the values that approve to move OSDs to the hosts that they serve on, and says which of them are moved.
@@ -26,6 +29,8 @@ func TestSharedHosts(t *testing.T) {
 		directory    string   // the node of an OSD in a directory; empty for none
 		approved     string
 		copies       string // in the configuration
+		pools        int    // copies of the pools; zero without a pool
+		unread       bool   // Ceph is not read
 		shown, moved []string
 	}{
 		"each in its own host":            {hosts: []string{"a", "b", "c"}, nodes: []string{"a", "b", "c"}},
@@ -39,6 +44,10 @@ func TestSharedHosts(t *testing.T) {
 		"a drain moved two of one host":   {hosts: []string{"a", "a", "b", "c"}, nodes: []string{"b", "c", "b", "c"}},
 		"a drain moved one to a new node": {hosts: []string{"a", "a", "b", "c"}, nodes: []string{"d", "c", "b", "c"}},
 		"enough hosts for two copies":     {hosts: []string{"a", "a", "b", "b"}, nodes: []string{"c", "a", "b", "b"}, copies: "2"},
+		"enough for the copies of pools":  {hosts: []string{"a", "a", "b", "b"}, nodes: []string{"c", "a", "b", "b"}, pools: 2},
+		"too few for those of pools":      {hosts: []string{"a", "a", "b", "b"}, nodes: []string{"c", "a", "b", "b"}, copies: "2", pools: 3, shown: []string{"crush-host=osd.0/c"}},
+		"one host for two copies":         {hosts: []string{"a", "a"}, nodes: []string{"a", "b"}, pools: 2, shown: []string{"crush-host=osd.1/b"}},
+		"the copies are not read":         {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, unread: true},
 		"too few for the default":         {hosts: []string{"a", "a", "b", "b"}, nodes: []string{"c", "a", "b", "b"}, shown: []string{"crush-host=osd.0/c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -47,6 +56,9 @@ func TestSharedHosts(t *testing.T) {
 				c.Spec.CephConfig = map[string]cephv1.ConfigSection{"global": {"osd_pool_default_size": cephv1.ConfigValue(tc.copies)}}
 			}
 			s := &observation.Snapshot{Record: &record.Record{Daemons: map[string]record.Daemon{}}, Pods: map[ceph.Daemon]*corev1.Pod{}}
+			if s.Cluster = transitions.Known(cephupgrade.Cluster{OSDs: ceph.OSDMap{Copies: tc.pools}}, time.Now()); tc.unread {
+				s.Cluster = transitions.Pending[cephupgrade.Cluster]()
+			}
 			put := func(d daemons.Daemon, node string) {
 				s.Declared = append(s.Declared, d)
 				s.Pods[d.Name] = &corev1.Pod{Spec: corev1.PodSpec{NodeName: node}}

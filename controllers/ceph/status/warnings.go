@@ -68,7 +68,7 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	}
 	out := warn(warn(nil, StorageLost, lost), OSDRemoved, unused)
 	out = warn(out, ClaimDeleted, claimsDeleted(c, s))
-	out = warn(out, CrushHostShared, facts.SharedHosts(c, s))
+	out = append(out, sharedHosts(c, s)...)
 	out = warn(out, FilesystemRemoved, filesystemsRemoved(c, s))
 	out = warn(out, ImageSetByHand, byHand(c, s))
 	out = warn(out, DeploymentEdited, edited(s))
@@ -78,6 +78,14 @@ func warnings(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
 	out = warn(out, OptionIgnored, ignored(c))
 	out = warn(out, DataDirElsewhere, elsewhere(c, s))
 	return append(out, unusual(c, s)...)
+}
+
+// sharedHosts is the Warning about OSDs that share a host in CRUSH. While the copies of the pools are not read, the one that is shown stays.
+func sharedHosts(c *cephv1.Cluster, s *observation.Snapshot) []metav1.Condition {
+	if _, known := observation.Known(s.Cluster); !known {
+		return remains(c, CrushHostShared)
+	}
+	return warn(nil, CrushHostShared, facts.SharedHosts(c, s))
 }
 
 // filesystemsRemoved names the filesystems that were removed from Ceph, and how they are created again.
