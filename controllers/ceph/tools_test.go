@@ -22,6 +22,7 @@ import (
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	simulated "github.com/detent-dev/detent/simulator/ceph"
 )
 
 // tools is the pod in which the commands of a rig are run.
@@ -125,43 +126,92 @@ func TestKindKeepsTheToolsWhileAMonitorReturns(t *testing.T) {
 		"another build":   {"rebuilt/ceph:16", "16"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, cluster("ceph:16"))
-			p := &tools{r: r}
-			r.exec = p.exec
-			r.world.Digests = map[string]string{"rebuilt/ceph:16": strings.Repeat("7", 64)}
-			r.world.Images["rebuilt/ceph:16"] = r.world.Images["ceph:16"]
-			r.restart()
-			r.until("the launch", 5*time.Minute, r.settled("16"))
+			r := launchedWithTools(t)
 			r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = tc.image })
-			wants := func() string {
-				d := &appsv1.Deployment{}
-				r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-tools"}, d))
-				return strings.Split(d.Spec.Template.Spec.Containers[0].Image, "@")[0]
-			}
-			last := cephclient.Daemon{Type: cephclient.TypeMon, ID: "a"} // the leader
-			r.until("the last monitor", 10*time.Minute, func() bool {
-				return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == last.String()
-			})
-			for range 5 { // it joins the quorum after six seconds
-				if got := wants(); got != "ceph:16" {
-					t.Fatalf("commands are run in %s while the upgrade awaits %s", got, last)
-				}
+			r.awaits("mon.a") // the leader, and the last one
+			for range 5 {     // it joins the quorum after six seconds
+				r.runsCommandsIn("ceph:16")
 				r.step()
 			}
-			r.until("the tools", time.Minute, func() bool { return wants() == tc.image })
+			r.until("the tools", time.Minute, func() bool { return r.toolsImage() == tc.image })
 			r.until("the upgrade", 10*time.Minute, r.settled(tc.version))
 			r.clean()
 		})
 	}
 }
 
-// TestKindPlacesTheToolsAsTheSpecSays changes the placement of the pod in which commands are run. What the spec had before is not kept.
-func TestKindPlacesTheToolsAsTheSpecSays(t *testing.T) {
+// TestKindKeepsTheToolsWhileAMonitorIsAway runs commands in the image of before while the last monitor does not start with another build of it, also
+// while Ceph cannot be read. A build whose command does not work either would leave Ceph unread, and the monitor as it is.
+func TestKindKeepsTheToolsWhileAMonitorIsAway(t *testing.T) {
+	r := launchedWithTools(t)
+	r.world.Broken = func(d cephclient.Daemon, image string) bool {
+		return d == mon("a") && strings.HasPrefix(image, "rebuilt/")
+	}
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "rebuilt/ceph:16" })
+	r.awaits("mon.a")
+	for i := range 90 {
+		r.ceph.Do(func(c *simulated.Cluster) { c.Unreachable = i >= 30 && i < 60 })
+		r.step()
+		r.runsCommandsIn("ceph:16")
+	}
+	r.edit(func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:16" })
+	r.until("the former build", 15*time.Minute, func() bool { return r.settled("16")() && r.toolsImage() == "ceph:16" })
+}
+
+// TestKindKeepsTheToolsWhileMonitorsRunTheirImage runs commands in the image of before while one monitor alone has another build, also if that
+// monitor is the first one, and while Ceph cannot be read.
+func TestKindKeepsTheToolsWhileMonitorsRunTheirImage(t *testing.T) {
+	r := launchedWithTools(t)
+	r.world.Images["hand/ceph:16"] = r.world.Images["ceph:16"]
+	r.setByHand("rook-ceph-mon-a", "hand/ceph:16")
+	r.resume()
+	r.until("the record", 5*time.Minute, func() bool { return r.record().Daemons["mon.a"].Reference == "hand/ceph:16" })
+	for i := range 60 {
+		r.ceph.Do(func(c *simulated.Cluster) { c.Unreachable = i > 30 })
+		r.step()
+		r.runsCommandsIn("ceph:16")
+	}
+}
+
+// launchedWithTools is a launched cluster of release 16 whose commands are run in a pod. There is another build of its image.
+func launchedWithTools(t *testing.T) *rig {
+	t.Helper()
 	r := newRig(t, cluster("ceph:16"))
-	p := &tools{r: r}
-	r.exec = p.exec
+	r.exec = (&tools{r: r}).exec
+	r.world.Digests = map[string]string{"rebuilt/ceph:16": strings.Repeat("7", 64)}
+	r.world.Images["rebuilt/ceph:16"] = r.world.Images["ceph:16"]
 	r.restart()
 	r.until("the launch", 5*time.Minute, r.settled("16"))
+	return r
+}
+
+// awaits steps until the upgrade waits for the daemon.
+func (r *rig) awaits(daemon string) {
+	r.t.Helper()
+	r.until(daemon, 10*time.Minute, func() bool {
+		return r.entry().State == cephupgrade.AwaitingDaemon && r.entry().Data["daemon"] == daemon
+	})
+}
+
+// runsCommandsIn fails if commands are to be run in another image.
+func (r *rig) runsCommandsIn(want string) {
+	r.t.Helper()
+	if got := r.toolsImage(); got != want {
+		r.t.Fatalf("commands are run in %s at %s, and the upgrade is in %s", got, r.clock.Now().Sub(noon), r.entry().State)
+	}
+}
+
+// toolsImage is the name of the image in whose pod commands are to be run.
+func (r *rig) toolsImage() string {
+	r.t.Helper()
+	d := &appsv1.Deployment{}
+	r.must(r.client.Get(context.Background(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-tools"}, d))
+	return strings.Split(d.Spec.Template.Spec.Containers[0].Image, "@")[0]
+}
+
+// TestKindPlacesTheToolsAsTheSpecSays changes the placement of the pod in which commands are run. What the spec had before is not kept.
+func TestKindPlacesTheToolsAsTheSpecSays(t *testing.T) {
+	r := launchedWithTools(t)
 	toleration := corev1.Toleration{Key: "storage", Operator: corev1.TolerationOpExists}
 	for _, want := range []cephv1.Placement{
 		{NodeSelector: map[string]string{"role": "old"}, Tolerations: []corev1.Toleration{toleration}},

@@ -64,17 +64,20 @@ func (t *scope) config(ctx context.Context) error {
 }
 
 // tools applies the Deployment in whose pod commands are run. It has the oldest image of the monitors: the command of a newer one may ask
-// for what they do not know, and a monitor of a newer release answers older commands. That it cannot be applied keeps nothing else from it.
+// for what they do not know, and a monitor of a newer release answers older commands. Of several builds of that version it has the present one while a
+// monitor runs that: another one is not known to work before all monitors run it. That it cannot be applied keeps nothing else from it.
 func (t *scope) tools(ctx context.Context) error {
 	if !t.Tools {
 		return nil
 	}
 	var oldest record.Daemon
+	present := t.toolsImage()
 	for _, name := range t.snapshot.Record.Of(ceph.TypeMon) {
 		if t.snapshot.Record.Daemons[name.String()].Reference == "" {
 			continue
 		}
-		if one := t.snapshot.Runs(name); oldest.Reference == "" || one.Version.Compare(oldest.Version) < 0 {
+		one := t.snapshot.Runs(name)
+		if by := one.Version.Compare(oldest.Version); oldest.Reference == "" || by < 0 || by == 0 && one.Reference == present {
 			oldest = one
 		}
 	}
@@ -90,35 +93,44 @@ func (t *scope) tools(ctx context.Context) error {
 	return nil
 }
 
+// toolsImage returns the image in whose pod commands are to be run; empty without one, and if it cannot be pulled.
+func (t *scope) toolsImage() string {
+	if t.snapshot.Tools == nil || t.snapshot.ToolsPod != nil && facts.Unpulled(t.snapshot.ToolsPod) {
+		return ""
+	}
+	return t.snapshot.Tools.Spec.Template.Spec.Containers[0].Image
+}
+
 // kept returns the image in whose pod commands are run while a monitor does not serve, or has not reported the version that it was launched with:
 // another pod would end the connection to Ceph while the lifecycle waits for that monitor. One of another build of that version has reported it before,
 // and only a monitor that serves shows that the build works. The next daemon takes as long to start as the connection from the new pod.
 func (t *scope) kept() (record.Daemon, bool) {
 	pod := t.snapshot.ToolsPod
-	c, known := observation.Known(t.snapshot.Cluster)
-	if pod == nil || !observation.Ready(pod) || !known && t.snapshot.Cluster.Asked() {
+	if pod == nil || !observation.Ready(pod) {
 		return record.Daemon{}, false
 	}
 	returns := slices.ContainsFunc(t.snapshot.Record.Of(ceph.TypeMon), func(name ceph.Daemon) bool {
-		if t.snapshot.Record.Daemons[name.String()].Reference == "" {
-			return false // it was never launched
-		}
-		return !t.returned(&c, name)
+		return t.snapshot.Record.Daemons[name.String()].Reference != "" && !t.returned(name) // or it was never launched
 	})
 	reference := pod.Spec.Containers[0].Image
 	name, version, detected := t.snapshot.Image(reference)
 	return record.Daemon{Image: name, Reference: reference, Version: version}, returns && detected
 }
 
-// returned reports whether a monitor serves in a pod of the image that it was launched with, and has reported its version.
-func (t *scope) returned(c *cephupgrade.Cluster, mon ceph.Daemon) bool {
+// returned reports whether a monitor serves in a pod of the image that it was launched with, and has reported its version. If Ceph cannot be read, the
+// pod has to be ready: nothing else is known of a monitor then, and the image in which commands are run may be why.
+func (t *scope) returned(mon ceph.Daemon) bool {
 	pod, runs := t.snapshot.Pods[mon], t.snapshot.Runs(mon)
 	if pod == nil || pod.Spec.Containers[0].Image != runs.Reference {
 		return false
 	}
+	c, known := observation.Known(t.snapshot.Cluster)
+	if !known {
+		return t.snapshot.Cluster.Asked() && observation.Ready(pod)
+	}
 	began := observation.StartedAt(pod)
 	reports := slices.IndexFunc(c.Metadata, func(one ceph.Metadata) bool { return one.Daemon == mon })
-	return !began.IsZero() && !t.snapshot.Cluster.At().Before(began) && facts.Serves(c, mon) && reports >= 0 && c.Metadata[reports].Version.Same(runs.Version)
+	return !began.IsZero() && !t.snapshot.Cluster.At().Before(began) && facts.Serves(&c, mon) && reports >= 0 && c.Metadata[reports].Version.Same(runs.Version)
 }
 
 // toolsOf applies the Deployment with the image of a monitor. Apply keeps what it does not want, such as an entry of a nodeSelector from before:
