@@ -16,6 +16,7 @@ import (
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	simulated "github.com/detent-dev/detent/simulator/ceph"
 )
 
 // TestKindBudgetsEvictions has a PodDisruptionBudget for the daemons of each type that the spec declares, also after one was deleted.
@@ -218,4 +219,41 @@ func TestKindDrainsBesideAnOSDThatNeverServed(t *testing.T) {
 	}
 	r.world.Broken = nil
 	r.until("the OSD", 5*time.Minute, func() bool { return r.settled("16")() && selects("3") })
+}
+
+// TestKindKeepsTheMajorityOfMonitors lets none of two monitors be evicted while the third one does not join. The budget is not written while Ceph cannot
+// be read for a moment.
+func TestKindKeepsTheMajorityOfMonitors(t *testing.T) {
+	c := cluster("ceph:16")
+	c.Spec.Mon = cephv1.MonSpec{Count: 1}
+	r := newRig(t, c)
+	r.until("the launch", 5*time.Minute, r.settled("16"))
+	budget := func() (of policyv1.PodDisruptionBudget) {
+		r.must(r.client.Get(t.Context(), client.ObjectKey{Namespace: "rook-ceph", Name: "rook-ceph-mon"}, &of))
+		return of
+	}
+	if of := budget(); of.Spec.MinAvailable.IntValue() != 0 {
+		t.Errorf("the budget of one monitor: %+v", of.Spec)
+	}
+	r.world.Broken = func(d cephclient.Daemon, _ string) bool { return d == mon("c") }
+	r.edit(func(c *cephv1.Cluster) { c.Spec.Mon.Count = 3 })
+	r.until("the launch of the third one", 5*time.Minute, func() bool { return r.record().Daemons["mon.c"].Reference != "" })
+	for range 10 {
+		r.step()
+	}
+	before := budget()
+	if before.Spec.MinAvailable.IntValue() != 2 || !cmp.Equal(before.Spec.Selector.MatchExpressions[0].Values, []string{"c"}) {
+		t.Errorf("the budget of two monitors that have joined: %+v", before.Spec)
+	}
+	for i := range 60 {
+		r.ceph.Do(func(c *simulated.Cluster) { c.Unreachable = i < 30 })
+		r.step()
+	}
+	if after := budget(); after.ResourceVersion != before.ResourceVersion {
+		t.Errorf("the budget was written: %+v", after.Spec)
+	}
+	r.world.Broken = nil
+	r.until("the third one", 5*time.Minute, func() bool {
+		return r.settled("16")() && cmp.Equal(budget().Spec.Selector.MatchExpressions[0].Operator, metav1.LabelSelectorOpExists)
+	})
 }

@@ -30,10 +30,14 @@ func (t *scope) budgets(ctx context.Context) error {
 	return failed.join()
 }
 
-// budgetOf applies the budget of a type of daemons.
+// budgetOf applies the budget of a type of daemons. That of monitors stays as it is while it is not known which of them have joined.
 func (t *scope) budgetOf(ctx context.Context, kind ceph.Type) error {
 	away, unread := t.away(ctx, kind)
-	return errors.Join(unread, t.budget(ctx, render.Budget(t.cluster, kind, facts.Evictions(t.snapshot, kind, away))))
+	want := render.Budget(t.cluster, kind, facts.Evictions(t.snapshot, kind, away))
+	if kind == ceph.TypeMon && facts.Undecided(t.snapshot) && t.snapshot.Budgets[want.Name] != nil {
+		return unread
+	}
+	return errors.Join(unread, t.budget(ctx, want))
 }
 
 // budget applies a budget. One with a maximum, as earlier releases made it, is replaced as a whole: Apply would keep the maximum beside the minimum.

@@ -12,8 +12,8 @@ import (
 
 // Evictions returns what the budget of a type of daemons permits. While a host is away, all monitors or OSDs on it may be evicted, and no other
 // one of their type: away are their ids. OSDs that have never served, and monitors that have never joined, may be evicted, too: a budget that counts one
-// that does not start would let no other one go. Of one or two monitors, which have no majority without one of them, none may be evicted while
-// another one is to join.
+// that does not start would let no other one go. Of two monitors none may be evicted while another one is to join: both are the majority. A single one
+// may, as in a cluster of one.
 func Evictions(s *observation.Snapshot, kind ceph.Type, away []string) render.Evictions {
 	out := render.Evictions{Free: slices.Clone(away), None: len(away) > 0}
 	for _, d := range counted(s, kind) {
@@ -25,12 +25,15 @@ func Evictions(s *observation.Snapshot, kind ceph.Type, away []string) render.Ev
 	case ceph.TypeOSD:
 		out.Free = append(out.Free, NeverServed(s)...)
 	case ceph.TypeMon:
-		for _, name := range s.Record.Of(kind) {
+		joined, all := out.Count, joining(s)
+		for _, name := range all {
 			if neverJoined(s, name) {
 				out.Free = append(out.Free, name.ID)
-				out.None = out.None || out.Count <= 2
+			} else {
+				joined-- // it counts, and may not have joined
 			}
 		}
+		out.None = out.None || len(all) > 0 && joined == 2
 	case ceph.TypeMgr, ceph.TypeMDS, ceph.TypeRGW:
 	}
 	return out
@@ -97,12 +100,32 @@ func neverServed(s *observation.Snapshot, osd ceph.Daemon) bool {
 	return s.Record.Daemons[osd.String()].Format == record.FormatAllowed
 }
 
-// neverJoined reports whether a monitor that was launched is no member of the cluster yet: the record says that it has never served, and the
-// monitors do not know it. It counts for no majority until it has joined.
+// joining returns the monitors that were launched and that nothing shows as members of the cluster: the record says that they have never served, and
+// no monitor map of a quorum that is read has them.
+func joining(s *observation.Snapshot) []ceph.Daemon {
+	m, known := observation.Known(s.Cluster)
+	return slices.DeleteFunc(s.Record.Of(ceph.TypeMon), func(mon ceph.Daemon) bool {
+		one := s.Record.Daemons[mon.String()]
+		member := known && len(m.Quorum.Members) > 0 && slices.Contains(m.Quorum.Monitors, mon.ID)
+		return one.Reference == "" || one.Format != record.FormatAllowed || member
+	})
+}
+
+// neverJoined reports whether a monitor that was launched is no member of the cluster yet: it is one of those that are joining, and a quorum is read. It
+// counts for no majority until it has joined.
 func neverJoined(s *observation.Snapshot, mon ceph.Daemon) bool {
 	m, known := observation.Known(s.Cluster)
-	one := s.Record.Daemons[mon.String()]
-	return known && len(m.Quorum.Members) > 0 && one.Reference != "" && one.Format == record.FormatAllowed && !slices.Contains(m.Quorum.Monitors, mon.ID)
+	return known && len(m.Quorum.Members) > 0 && slices.Contains(joining(s), mon)
+}
+
+// Undecided reports whether nothing says which of the monitors that are joining have joined since Ceph was last read: it is not read, and none of
+// their pods is ready. What their budget says of them holds. Before the first quorum all of them found the cluster together.
+func Undecided(s *observation.Snapshot) bool {
+	if _, known := observation.Known(s.Cluster); known || !s.Founded() {
+		return false
+	}
+	all := joining(s)
+	return len(all) > 0 && !slices.ContainsFunc(all, func(mon ceph.Daemon) bool { return servesOn(s, mon) != "" })
 }
 
 // NeverServed returns the numbers of the OSDs that have never served.

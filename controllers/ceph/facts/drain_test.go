@@ -172,12 +172,15 @@ func TestEvictions(t *testing.T) {
 		of   ceph.Type
 		away []string
 		mons []string // of Ceph, if it is known
+		gone string   // is not in the record
 		want render.Evictions
 	}{
 		"a monitor that was removed from Ceph":        {of: ceph.TypeMon, mons: []string{"a", "d"}, want: render.Evictions{Count: 2}},
 		"monitors that the spec declares no more":     {of: ceph.TypeMon, want: render.Evictions{Count: 4}},
 		"a monitor that never joined":                 {of: ceph.TypeMon, mons: []string{"a", "b", "e"}, want: render.Evictions{Count: 3, Free: []string{"d"}}},
 		"the third monitor never joined":              {of: ceph.TypeMon, mons: []string{"a", "b"}, want: render.Evictions{Count: 2, Free: []string{"d"}, None: true}},
+		"the second monitor never joined":             {of: ceph.TypeMon, mons: []string{"a"}, want: render.Evictions{Count: 1, Free: []string{"d"}}},
+		"the third monitor may not have joined":       {of: ceph.TypeMon, gone: "mon.e", want: render.Evictions{Count: 3, None: true}},
 		"a monitor that has joined, and never served": {of: ceph.TypeMon, mons: []string{"a", "b", "d"}, want: render.Evictions{Count: 3}},
 		"an OSD that never served":                    {of: ceph.TypeOSD, want: render.Evictions{Count: 2, Free: []string{"2"}}},
 		"OSDs whose host is away":                     {of: ceph.TypeOSD, away: []string{"0"}, want: render.Evictions{Count: 1, Free: []string{"0", "2"}, None: true}},
@@ -189,7 +192,10 @@ func TestEvictions(t *testing.T) {
 			if tc.mons != nil {
 				s.Cluster = transitions.Known(cephupgrade.Cluster{Quorum: ceph.Quorum{Monitors: tc.mons, Members: tc.mons}}, time.Now())
 			}
-			if diff := cmp.Diff(tc.want, facts.Evictions(s, tc.of, tc.away), cmpopts.EquateEmpty()); diff != "" {
+			s := *s
+			s.Record = s.Record.Clone()
+			delete(s.Record.Daemons, tc.gone)
+			if diff := cmp.Diff(tc.want, facts.Evictions(&s, tc.of, tc.away), cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("evictions (-want +got):\n%s", diff)
 			}
 		})
