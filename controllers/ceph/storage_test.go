@@ -95,8 +95,12 @@ func TestKindMovesAnOSDToAnotherHost(t *testing.T) {
 	value, _, _ = strings.Cut(value, ",")
 	r.approve(value)
 	r.until("the move", time.Minute, func() bool {
-		return r.record().Daemons["osd.0"].CrushHost == "node-2" && r.record().Daemons["osd.1"].CrushHost == "simulated" && r.warning(status.CrushHostShared) == ""
+		moves := strings.HasPrefix(r.warning(status.CrushHostShared), "osd.0 moves to the host node-2 of CRUSH, with its data, when its pod starts next: delete the pod ")
+		return r.record().Daemons["osd.0"].CrushHost == "node-2" && r.record().Daemons["osd.1"].CrushHost == "simulated" && moves
 	})
+	r.lose(cephclient.Daemon{Type: cephclient.TypeOSD, ID: "0"})
+	r.world.Empty = nil
+	r.until("the restart", 5*time.Minute, func() bool { return r.settled("16")() && r.warning(status.CrushHostShared) == "" })
 }
 
 // lost returns the Warning about lost data; empty if there is none.

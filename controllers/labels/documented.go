@@ -38,6 +38,6 @@ func Annotations() []Annotation {
 		{Approve, []string{KindCeph}, "`format-storage=<monitor>/<number>`", "makes the lost data of a monitor again, from the other monitors. A condition shows the value"},
 		{Approve, []string{KindCeph}, "`new-osd=<UUID>`", "makes an OSD in the storage of one that was removed from Ceph. The Warning `OSDRemoved` shows the value"},
 		{Approve, []string{KindCeph}, "`new-filesystem=<name>/<number>`", "creates a filesystem again that was removed from Ceph. A condition shows the value"},
-		{Approve, []string{KindCeph}, "`crush-host=<OSD>/<node>`", "moves an OSD on a volume claim to the host in CRUSH of the node that it runs on, when it starts next. The Warning `CrushHostShared` shows the value"},
+		{Approve, []string{KindCeph}, "`crush-host=<UUID>/<node>`", "moves an OSD on a volume claim to the host in CRUSH of the node that it runs on, when it starts next. The Warning `CrushHostShared` shows the value"},
 	}
 }

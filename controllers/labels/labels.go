@@ -58,7 +58,7 @@ const (
 	// Approve permits one step, which the value names together with the one occasion for which it holds. On a Kafka:
 	// raise-metadata=<attempt id>/<level> or format-storage=<attempt id>/<pod>. On a Ceph cluster: format-storage=<monitor>/<number of the
 	// loss> makes the lost data of a monitor again, new-osd=<UUID> makes an OSD in the storage of one that was removed from Ceph,
-	// new-filesystem=<name>/<number of the removal> creates a filesystem that was removed, and crush-host=<OSD>/<node> moves an OSD on a claim to
+	// new-filesystem=<name>/<number of the removal> creates a filesystem that was removed, and crush-host=<UUID>/<node> moves an OSD on a claim to
 	// the host in CRUSH of that node. The status shows the value. It is a user's.
 	Approve = "detent.dev/approve"
 	// KafkaVersion is the version of Kafka that a pod was made for.

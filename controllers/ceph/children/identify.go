@@ -204,7 +204,7 @@ func (t *scope) moved(next *record.Record) {
 	for _, d := range t.declaredOf(ceph.TypeOSD) {
 		one, recorded := next.Daemons[d.Name.String()]
 		if to, approved := facts.MoveTo(t.cluster, t.snapshot, d); approved && recorded {
-			one.CrushHost = to
+			one.CrushHost, one.BeforeMove = to, observation.StartedAt(t.snapshot.Pods[d.Name])
 			next.Daemons[d.Name.String()] = one
 		}
 	}

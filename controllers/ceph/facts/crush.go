@@ -13,9 +13,9 @@ import (
 	"github.com/detent-dev/detent/machines/cephupgrade"
 )
 
-// moveApproval is the value of the annotation for one OSD and one node.
-func moveApproval(osd ceph.Daemon, node string) string {
-	return fmt.Sprintf("crush-host=%s/%s", osd, node)
+// moveApproval is the value of the annotation for one OSD and one node. It has the UUID of the OSD: another OSD may get its number.
+func moveApproval(s *observation.Snapshot, osd daemons.Daemon, node string) string {
+	return fmt.Sprintf("crush-host=%s/%s", s.Record.OSDs[osd.Slot], node)
 }
 
 // MoveTo returns the node that becomes the host in CRUSH of an OSD on a volume claim, and false if that is not approved: the OSD serves there, and
@@ -25,15 +25,35 @@ func MoveTo(c *cephv1.Cluster, s *observation.Snapshot, osd daemons.Daemon) (str
 		return "", false
 	}
 	node, host := servesOn(s, osd.Name), crushHost(s, osd)
-	return node, osd.Claims != nil && host != "" && node != "" && node != host && c.Annotations[labels.Approve] == moveApproval(osd.Name, node)
+	return node, osd.Claims != nil && host != "" && node != "" && node != host && c.Annotations[labels.Approve] == moveApproval(s, osd, node)
 }
 
-// SharedHosts says which OSDs on volume claims share a host in CRUSH although they serve on other nodes, which are no host of any OSD, and how they
-// are moved. They first served on one node. It is empty if there are enough hosts for the copies of each pool, or one for each node: an OSD that moves
+// SharedHosts says which OSDs on volume claims are moved in CRUSH when they start next, and which share a host there.
+func SharedHosts(c *cephv1.Cluster, s *observation.Snapshot) []string {
+	if s.Record == nil {
+		return nil
+	}
+	return append(moving(s), shared(c, s)...)
+}
+
+// moving names the OSDs whose other host in CRUSH was approved, while the container still runs that ran then: it has the host of before.
+func moving(s *observation.Snapshot) (texts []string) {
+	for _, d := range s.Declared {
+		one, pod := s.Record.Daemons[d.Name.String()], s.Pods[d.Name]
+		if pod == nil || one.BeforeMove.IsZero() || !observation.StartedAt(pod).Equal(one.BeforeMove) {
+			continue
+		}
+		texts = append(texts, fmt.Sprintf("%s moves to the host %s of CRUSH, with its data, when its pod starts next: delete the pod %s while Ceph is healthy", d.Name, one.CrushHost, pod.Name))
+	}
+	return texts
+}
+
+// shared says which OSDs on volume claims share a host in CRUSH although they serve on other nodes, which are no host of any OSD, and how they are
+// moved. They first served on one node. It is empty if there are enough hosts for the copies of each pool, or one for each node: an OSD that moves
 // with a drain keeps its host. It is also empty while Ceph is not read.
-func SharedHosts(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
+func shared(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
 	m, known := observation.Known(s.Cluster)
-	if !known || s.Record == nil {
+	if !known {
 		return nil
 	}
 	of, nodes := map[string]int{}, map[string]bool{}
@@ -55,8 +75,8 @@ func SharedHosts(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) {
 			continue
 		}
 		texts = append(texts, fmt.Sprintf("%s runs on %s, and is in the host %s of CRUSH with other OSDs, where it first served: hosts in CRUSH %d, copies of a pool %d. "+
-			"To move it to the host %[2]s, with its data, approve that with %[6]s, and delete its pod when this Warning does not name it any more",
-			d.Name, node, host, len(of), need, approveCommand(c, moveApproval(d.Name, node))))
+			"To move it to the host %[2]s, with its data, approve that with %[6]s, and delete its pod when this Warning asks for that",
+			d.Name, node, host, len(of), need, approveCommand(c, moveApproval(s, d, node))))
 	}
 	return texts
 }

@@ -23,7 +23,8 @@ import (
 
 // TestSharedHosts names the values that approve to move OSDs to the hosts that they serve on, and says which of them are moved.
 func TestSharedHosts(t *testing.T) {
-	approval := regexp.MustCompile(`crush-host=[^,\s]+`)
+	approval := regexp.MustCompile(`crush-host=[^,\s]+|^\S+ moves to the host \S+`)
+	earlier := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	for name, tc := range map[string]struct {
 		hosts, nodes []string // of OSDs on claims; a node is empty without a ready pod
 		directory    string   // the node of an OSD in a directory; empty for none
@@ -31,31 +32,38 @@ func TestSharedHosts(t *testing.T) {
 		copies       string // in the configuration
 		pools        int    // copies of the pools; zero without a pool
 		unread       bool   // Ceph is not read
-		shown, moved []string
+		// approvedIn and started are the start of the container of osd.0 in which its host was approved, and that of the one that runs.
+		approvedIn, started time.Time
+		shown, moved        []string
 	}{
 		"each in its own host":            {hosts: []string{"a", "b", "c"}, nodes: []string{"a", "b", "c"}},
 		"all on one node":                 {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "a", "a"}},
-		"all in one host":                 {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, shown: []string{"crush-host=osd.1/b", "crush-host=osd.2/c"}},
-		"one is approved":                 {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, approved: "crush-host=osd.1/b", shown: []string{"crush-host=osd.1/b", "crush-host=osd.2/c"}, moved: []string{"osd.1 to b"}},
-		"one was moved":                   {hosts: []string{"a", "b", "a"}, nodes: []string{"a", "b", "c"}, approved: "crush-host=osd.1/b", shown: []string{"crush-host=osd.2/c"}},
-		"another node is approved":        {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, approved: "crush-host=osd.1/c", shown: []string{"crush-host=osd.1/b", "crush-host=osd.2/c"}},
-		"one that does not serve":         {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "", "c"}, approved: "crush-host=osd.1/", shown: []string{"crush-host=osd.2/c"}},
+		"all in one host":                 {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, shown: []string{"crush-host=uuid-1/b", "crush-host=uuid-2/c"}},
+		"one is approved":                 {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, approved: "crush-host=uuid-1/b", shown: []string{"crush-host=uuid-1/b", "crush-host=uuid-2/c"}, moved: []string{"osd.1 to b"}},
+		"one was moved":                   {hosts: []string{"a", "b", "a"}, nodes: []string{"a", "b", "c"}, approved: "crush-host=uuid-1/b", shown: []string{"crush-host=uuid-2/c"}},
+		"another node is approved":        {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, approved: "crush-host=uuid-1/c", shown: []string{"crush-host=uuid-1/b", "crush-host=uuid-2/c"}},
+		"another OSD had that number":     {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, approved: "crush-host=uuid-9/b", shown: []string{"crush-host=uuid-1/b", "crush-host=uuid-2/c"}},
+		"its number is no approval":       {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, approved: "crush-host=osd.1/b", shown: []string{"crush-host=uuid-1/b", "crush-host=uuid-2/c"}},
+		"a host was approved":             {hosts: []string{"b", "a"}, nodes: []string{"b", "a"}, approvedIn: earlier, started: earlier, shown: []string{"osd.0 moves to the host b"}},
+		"its container does not run":      {hosts: []string{"b", "a"}, nodes: []string{"b", "a"}, approvedIn: earlier},
+		"another container runs":          {hosts: []string{"b", "a"}, nodes: []string{"b", "a"}, approvedIn: earlier, started: earlier.Add(time.Minute)},
+		"one that does not serve":         {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "", "c"}, approved: "crush-host=uuid-1/", shown: []string{"crush-host=uuid-2/c"}},
 		"the node of a directory":         {hosts: []string{"a", "a"}, nodes: []string{"a", "b"}, directory: "b"},
 		"a drain moved two of one host":   {hosts: []string{"a", "a", "b", "c"}, nodes: []string{"b", "c", "b", "c"}},
 		"a drain moved one to a new node": {hosts: []string{"a", "a", "b", "c"}, nodes: []string{"d", "c", "b", "c"}},
 		"enough hosts for two copies":     {hosts: []string{"a", "a", "b", "b"}, nodes: []string{"c", "a", "b", "b"}, copies: "2"},
 		"enough for the copies of pools":  {hosts: []string{"a", "a", "b", "b"}, nodes: []string{"c", "a", "b", "b"}, pools: 2},
-		"too few for those of pools":      {hosts: []string{"a", "a", "b", "b"}, nodes: []string{"c", "a", "b", "b"}, copies: "2", pools: 3, shown: []string{"crush-host=osd.0/c"}},
-		"one host for two copies":         {hosts: []string{"a", "a"}, nodes: []string{"a", "b"}, pools: 2, shown: []string{"crush-host=osd.1/b"}},
+		"too few for those of pools":      {hosts: []string{"a", "a", "b", "b"}, nodes: []string{"c", "a", "b", "b"}, copies: "2", pools: 3, shown: []string{"crush-host=uuid-0/c"}},
+		"one host for two copies":         {hosts: []string{"a", "a"}, nodes: []string{"a", "b"}, pools: 2, shown: []string{"crush-host=uuid-1/b"}},
 		"the copies are not read":         {hosts: []string{"a", "a", "a"}, nodes: []string{"a", "b", "c"}, unread: true},
-		"too few for the default":         {hosts: []string{"a", "a", "b", "b"}, nodes: []string{"c", "a", "b", "b"}, shown: []string{"crush-host=osd.0/c"}},
+		"too few for the default":         {hosts: []string{"a", "a", "b", "b"}, nodes: []string{"c", "a", "b", "b"}, shown: []string{"crush-host=uuid-0/c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &cephv1.Cluster{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{labels.Approve: tc.approved}}}
 			if tc.copies != "" {
 				c.Spec.CephConfig = map[string]cephv1.ConfigSection{"global": {"osd_pool_default_size": cephv1.ConfigValue(tc.copies)}}
 			}
-			s := &observation.Snapshot{Record: &record.Record{Daemons: map[string]record.Daemon{}}, Pods: map[ceph.Daemon]*corev1.Pod{}}
+			s := &observation.Snapshot{Record: &record.Record{Daemons: map[string]record.Daemon{}, OSDs: map[string]string{}}, Pods: map[ceph.Daemon]*corev1.Pod{}}
 			if s.Cluster = transitions.Known(cephupgrade.Cluster{OSDs: ceph.OSDMap{Copies: tc.pools}}, time.Now()); tc.unread {
 				s.Cluster = transitions.Pending[cephupgrade.Cluster]()
 			}
@@ -67,7 +75,13 @@ func TestSharedHosts(t *testing.T) {
 			for i, host := range tc.hosts {
 				osd := ceph.Daemon{Type: ceph.TypeOSD, ID: fmt.Sprint(i)}
 				s.Record.Daemons[osd.String()] = record.Daemon{CrushHost: host}
-				put(daemons.Daemon{Name: osd, Claims: &cephv1.VolumeClaims{}}, tc.nodes[i])
+				s.Record.OSDs["slot-"+osd.ID] = "uuid-" + osd.ID
+				put(daemons.Daemon{Name: osd, Slot: "slot-" + osd.ID, Claims: &cephv1.VolumeClaims{}}, tc.nodes[i])
+			}
+			s.Record.Daemons["osd.0"] = record.Daemon{CrushHost: tc.hosts[0], BeforeMove: tc.approvedIn}
+			if !tc.started.IsZero() {
+				running := &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(tc.started)}
+				s.Pods[ceph.Daemon{Type: ceph.TypeOSD, ID: "0"}].Status.ContainerStatuses = []corev1.ContainerStatus{{State: corev1.ContainerState{Running: running}}}
 			}
 			if tc.directory != "" {
 				put(daemons.Daemon{Name: ceph.Daemon{Type: ceph.TypeOSD, ID: "9"}, Node: tc.directory}, tc.directory)

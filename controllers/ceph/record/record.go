@@ -55,6 +55,8 @@ type Daemon struct {
 	DataDir string `json:"dataDir,omitempty"`
 	// CrushHost of an OSD on a volume claim is the node on which it first served, or that was approved since. It stays the host of the OSD in CRUSH.
 	CrushHost string `json:"crushHost,omitempty"`
+	// BeforeMove is when the container started that ran as another CrushHost was approved; zero if none was. The OSD moves when the next one starts.
+	BeforeMove time.Time `json:"beforeMove,omitzero"`
 	// Format is whether the data of a monitor or an OSD may be formatted.
 	Format Format `json:"format,omitempty"`
 	// Remade is how often it was approved to make lost data again. An approval names the next number, so that it holds for one loss.

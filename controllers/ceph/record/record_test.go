@@ -55,6 +55,7 @@ func TestEncodeFitsIntoAConfigMap(t *testing.T) {
 		r.Daemons[fmt.Sprintf("osd.%d", i)] = record.Daemon{
 			Image: image, Reference: image + "@sha256:" + strings.Repeat("a", 64), Version: versions.Version{Major: 18, Minor: 2, Patch: 7}, Newest: versions.Version{Major: 18, Minor: 2, Patch: 7},
 			CrushHost: strings.Repeat("n", 63), Format: record.FormatAllowed, Slot: slot, Authorized: true, Absent: time.Date(2026, 11, 20, 12, 0, 0, 1, time.UTC),
+			BeforeMove: time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC),
 		}
 	}
 	data, err := record.Encode(r)

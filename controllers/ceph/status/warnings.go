@@ -46,7 +46,7 @@ const DataDirElsewhere = "DataDirElsewhere"
 // ClaimDeleted is the reason of the Warning about claims of OSDs that are gone, or that are being deleted, which the end of a pod would complete.
 const ClaimDeleted = "ClaimDeleted"
 
-// CrushHostShared is the reason of the Warning about OSDs that share a host in CRUSH and serve on several nodes.
+// CrushHostShared is the reason of the Warning about OSDs that share a host in CRUSH and serve on several nodes, or that are still to move there.
 const CrushHostShared = "CrushHostShared"
 
 // DeploymentEdited is the reason of the Warning about Deployments that an administrator paused or scaled.
