@@ -116,7 +116,7 @@ func TestWriterApplyUnstructured(t *testing.T) {
 	}
 }
 
-// TestWriterApplyUnstructuredComparesWhatIsStored applies a child, and then another or the same one again.
+// TestWriterApplyUnstructuredComparesWhatIsStored applies a child, and then another or the same one again, which leaves nothing to write.
 func TestWriterApplyUnstructuredComparesWhatIsStored(t *testing.T) {
 	secret := func(field string, value any) *unstructured.Unstructured {
 		u := configMap("")
@@ -130,8 +130,13 @@ func TestWriterApplyUnstructuredComparesWhatIsStored(t *testing.T) {
 		u.Object["kind"], u.Object["spec"] = "Service", map[string]any{"ports": []any{map[string]any{"port": port, "protocol": "TCP"}}}
 		return u
 	}
-	empty := configMap("")
-	empty.Object["data"] = map[string]any{}
+	with := func(field string, value any) *unstructured.Unstructured {
+		u := configMap("old")
+		u.Object[field] = value
+		return u
+	}
+	empty, without := with("data", map[string]any{}), configMap("")
+	delete(without.Object, "data")
 	for name, tc := range map[string]struct {
 		stored, next *unstructured.Unstructured
 		want         []string
@@ -139,6 +144,12 @@ func TestWriterApplyUnstructuredComparesWhatIsStored(t *testing.T) {
 		"a whole number of JSON":    {stored: service(float64(80)), next: service(float64(80))},
 		"a whole number of Go":      {stored: service(80), next: service(80)},
 		"another number":            {stored: service(80), next: service(81), want: []string{"update child"}},
+		"no key of a ConfigMap":     {stored: empty, next: empty},
+		"no binary key beside one":  {stored: with("binaryData", map[string]any{}), next: with("binaryData", map[string]any{})},
+		"no key of a Secret":        {stored: secret("data", map[string]any{}), next: secret("data", map[string]any{})},
+		"no text of a Secret":       {stored: secret("stringData", map[string]any{}), next: secret("stringData", map[string]any{})},
+		"a line break in base64":    {stored: secret("data", map[string]any{"a": "eA==\n"}), next: secret("data", map[string]any{"a": "eA==\n"})},
+		"keys of others":            {stored: configMap("of others"), next: without},
 		"a key of a ConfigMap less": {stored: configMap("old"), next: empty, want: []string{"update child"}},
 		"a key of a Secret less":    {stored: secret("data", map[string]any{"a": "eA=="}), next: secret("data", map[string]any{}), want: []string{"update child"}},
 		"the text of a Secret":      {stored: secret("data", map[string]any{"a": "eA=="}), next: secret("stringData", map[string]any{"a": "x"})},
@@ -147,15 +158,15 @@ func TestWriterApplyUnstructuredComparesWhatIsStored(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := newUntyped(t)
 			write := u.children.Writer(u.owner, nil)
-			for _, child := range []*unstructured.Unstructured{tc.stored, tc.next} {
+			for i, child := range []*unstructured.Unstructured{tc.stored, tc.next, tc.next} {
 				u.writes = nil
 				if err := write.Apply(t.Context(), child); err != nil {
 					t.Fatal(err)
 				}
 				u.clock.SetTime(u.clock.Now().Add(2 * time.Second))
-			}
-			if diff := cmp.Diff(tc.want, u.writes, cmpopts.EquateEmpty()); diff != "" {
-				t.Errorf("writes (-want +got):\n%s", diff)
+				if diff := cmp.Diff([][]string{{"create child"}, tc.want, nil}[i], u.writes, cmpopts.EquateEmpty()); diff != "" {
+					t.Errorf("writes of Apply %d (-want +got):\n%s", i, diff)
+				}
 			}
 		})
 	}

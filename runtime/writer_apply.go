@@ -3,6 +3,7 @@ package runtime
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,7 +44,7 @@ func (w *childWriter) Apply(ctx context.Context, child client.Object) error {
 	if err != nil {
 		return fmt.Errorf("reading %T %s: %w", child, key, err)
 	}
-	next, err := w.applied(stored, want)
+	next, err := w.applied(stored, want, wholeFields(child))
 	switch {
 	case err != nil:
 		return fmt.Errorf("applying %T %s: %w", child, key, err)
@@ -54,7 +55,7 @@ func (w *childWriter) Apply(ctx context.Context, child client.Object) error {
 }
 
 // decoded returns a copy with the values that the API server would return. Those of an object without a Go type may be of other types, such as
-// a float for a whole number in one that was read from YAML: it would never equal what is stored.
+// a float for a whole number in one that was read from YAML, or have an empty map that is not stored: it would never equal what is stored.
 func decoded(child client.Object) (client.Object, error) {
 	untyped, ok := child.(*unstructured.Unstructured)
 	if !ok {
@@ -64,12 +65,20 @@ func decoded(child client.Object) (client.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	if typed := coreObject(child); typed != nil {
+		if err := json.Unmarshal(data, typed); err != nil {
+			return nil, err
+		}
+		if data, err = json.Marshal(typed); err != nil {
+			return nil, err
+		}
+	}
 	want := &unstructured.Unstructured{}
 	return want, want.UnmarshalJSON(data)
 }
 
-// applied returns the stored child with the wanted fields, or nil if they do not differ.
-func (w *childWriter) applied(stored, want client.Object) (client.Object, error) {
+// applied returns the stored child with the wanted fields, and with no other keys in the whole ones; nil if they do not differ.
+func (w *childWriter) applied(stored, want client.Object, whole []string) (client.Object, error) {
 	if stored.GetDeletionTimestamp() != nil {
 		return nil, fmt.Errorf("%w: it is being deleted", ErrWait)
 	}
@@ -85,7 +94,6 @@ func (w *childWriter) applied(stored, want client.Object) (client.Object, error)
 	if err != nil {
 		return nil, err
 	}
-	whole := wholeFields(want)
 	fields, err := wantedFields(want)
 	if err != nil {
 		return nil, err
@@ -118,7 +126,7 @@ func labelled(stored, want client.Object) bool {
 
 // wantedFields returns the fields that Apply compares and writes.
 func wantedFields(want client.Object) (map[string]any, error) {
-	isSecret := coreKind(want) == "Secret"
+	_, isSecret := coreObject(want).(*corev1.Secret)
 	fields, err := k8sruntime.DefaultUnstructuredConverter.ToUnstructured(want)
 	if err != nil {
 		return nil, err
@@ -145,27 +153,34 @@ func wantedFields(want client.Object) (map[string]any, error) {
 	return fields, nil
 }
 
-// wholeFields returns the top-level fields of which Apply also removes keys, because Kubernetes adds none.
+// wholeFields returns the top-level fields of which Apply also removes keys, because Kubernetes adds none. A child without a Go type that has
+// none of them leaves them to others, such as a ConfigMap into which certificates are injected.
 func wholeFields(child client.Object) []string {
-	if coreKind(child) == "" {
+	if coreObject(child) == nil {
+		return nil
+	}
+	if untyped, ok := child.(*unstructured.Unstructured); ok && untyped.Object["data"] == nil && untyped.Object["binaryData"] == nil && untyped.Object["stringData"] == nil {
 		return nil
 	}
 	return []string{"data", "binaryData"}
 }
 
-// coreKind returns ConfigMap or Secret for such an object, also for one without a Go type, and an empty string for any other.
-func coreKind(child client.Object) string {
+// coreObject returns an empty ConfigMap or Secret for such an object, also for one without a Go type, and nil for any other.
+func coreObject(child client.Object) client.Object {
 	switch child := child.(type) {
 	case *corev1.ConfigMap:
-		return "ConfigMap"
+		return &corev1.ConfigMap{}
 	case *corev1.Secret:
-		return "Secret"
+		return &corev1.Secret{}
 	case *unstructured.Unstructured:
-		if kind := child.GroupVersionKind(); kind.Group == "" && (kind.Kind == "ConfigMap" || kind.Kind == "Secret") {
-			return kind.Kind
+		switch kind := child.GroupVersionKind(); {
+		case kind.Group == "" && kind.Kind == "ConfigMap":
+			return &corev1.ConfigMap{}
+		case kind.Group == "" && kind.Kind == "Secret":
+			return &corev1.Secret{}
 		}
 	}
-	return ""
+	return nil
 }
 
 // covers reports whether have contains every value that is set in want.
