@@ -165,13 +165,16 @@ func NewProtocol(over func(Endpoint) (*Workers, func(), error)) Protocol {
 	}}
 }
 
+// askTimeout is longer than the two reads of a question about all connectors or about one.
+const askTimeout = 2*ReadTimeout + 2*time.Second
+
 // executeTimeout is longer than a client waits for the answer to a write, so that Connect's answer is received. It follows Connect's own limit and
 // is not scaled.
 const executeTimeout = rest.DefaultWriteTimeout + 10*time.Second
 
 // NewPolled returns the System of a manager. The times that are not Connect's are multiplied by scale.
 func NewPolled(over func(Endpoint) (*Workers, func(), error), wake func(types.NamespacedName), clk clock.WithDelayedExecution, scale float64) *Polled {
-	return &Polled{Protocol: NewProtocol(over), Wake: wake, Clock: clk, Settle: Scaled(Settle, scale), ExecuteTimeout: executeTimeout}
+	return &Polled{Protocol: NewProtocol(over), Wake: wake, Clock: clk, Settle: Scaled(Settle, scale), AskTimeout: askTimeout, ExecuteTimeout: executeTimeout}
 }
 
 // lane separates what may take long from what is decided by its age: the offsets, whose answers take seconds, and each worker, which may be

@@ -67,34 +67,58 @@ func TestOutcome(t *testing.T) {
 	}
 }
 
-// slow is a transport that refuses after the longest time that Connect takes.
-type slow struct{}
+// slow is a transport that answers after a time.
+type slow struct {
+	after time.Duration
+	code  int
+	body  string
+}
 
-func (slow) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
 	select {
-	case <-time.After(90 * time.Second):
-		body := `{"error_code":400,"message":"not stopped"}`
-		return &http.Response{StatusCode: http.StatusBadRequest, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body))}, nil
+	case <-time.After(s.after):
+		return &http.Response{StatusCode: s.code, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(s.body))}, nil
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
 	}
 }
 
-// TestPolledWaitsForConnect checks that a command is not cut before Connect's own limit, in an environment with scaled times either.
+// polledSlowly returns a System with scaled times, and an object whose Connect answers so.
+func polledSlowly(answers slow) (*Polled, Endpoint) {
+	over := func(Endpoint) (*Workers, func(), error) {
+		c, err := rest.New(rest.Options{Address: "connect:8083", ReadTimeout: ReadTimeout, Transport: answers})
+		return &Workers{Service: c}, func() {}, err
+	}
+	return NewPolled(over, func(types.NamespacedName) {}, clock.RealClock{}, 0.1), Endpoint{Name: types.NamespacedName{Namespace: "default", Name: "my-mm2"}, UID: "1234"}
+}
+
+// TestPolledWaitsForConnect checks that a command is not cut before the longest time that Connect takes, in an environment with scaled times
+// either.
 func TestPolledWaitsForConnect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		over := func(Endpoint) (*Workers, func(), error) {
-			c, err := rest.New(rest.Options{Address: "connect:8083", ReadTimeout: ReadTimeout, Transport: slow{}})
-			return &Workers{Service: c}, func() {}, err
-		}
-		system := NewPolled(over, func(types.NamespacedName) {}, clock.RealClock{}, 0.1)
+		system, e := polledSlowly(slow{90 * time.Second, http.StatusBadRequest, `{"error_code":400,"message":"not stopped"}`})
 		defer system.Close()
-		e := Endpoint{Name: types.NamespacedName{Namespace: "default", Name: "my-mm2"}, UID: "1234"}
 		id := machines.RequestID{UID: "1234", Lifecycle: "connector-offsets/a", Attempt: "x", State: "Applying", Sequence: 1}
 		system.Write(t.Context(), e, id, Command{Verb: Reset, Connector: "a"})
 		<-time.After(95 * time.Second)
 		if got := system.Answer(e, id); got.State != external.Refused {
 			t.Errorf("answer %+v, want Connect's refusal", got)
+		}
+	})
+}
+
+// TestPolledWaitsForBothReads checks that a question is not cut while its second read is within its limit.
+func TestPolledWaitsForBothReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		system, e := polledSlowly(slow{ReadTimeout - time.Second, http.StatusOK, "{}"})
+		defer system.Close()
+		read := func() Reading {
+			return system.Read(t.Context(), e, []Query{{Question: Question{About: AboutConnectors}, MaxAge: time.Minute}}, false, time.Now())[0]
+		}
+		read()
+		<-time.After(2 * ReadTimeout)
+		if got := read(); got.Err != nil || got.Pending() {
+			t.Errorf("reading %+v, want an answer", got)
 		}
 	})
 }
