@@ -23,7 +23,7 @@ type Binding[O, S, F, FX, E any] struct {
 	Instances func(object O, snapshot S) (names []string, known bool)
 	// Existing returns the names of the instances of which the snapshot shows something outside the status. One that is neither named by
 	// Instances nor has an entry, since the status was lost while it was being deleted, is deleted as well. Names that no instance can have
-	// are ignored. known is false if the snapshot does not show what exists; the object then counts as undecided, and its finalizer stays.
+	// are ignored. known is false if the snapshot does not show what exists: an object that is being deleted is then undecided, and its finalizer stays.
 	// What it reads must be in the kind's AlwaysNeeded: without an entry no state requests it. It must be pure. Optional; default: only an
 	// entry shows that an instance exists.
 	Existing func(object O, snapshot S) (names []string, known bool)

@@ -58,8 +58,8 @@ func TestDecideReleasesAnInstanceWhoseEntryIsLost(t *testing.T) {
 	}
 }
 
-// TestDecideDoesNotReleaseWhatIsNotSeen holds an object, and leaves it undecided, while it is not known whether something exists of an
-// instance without an entry. The status of an object that is not being deleted shows nothing of it.
+// TestDecideDoesNotReleaseWhatIsNotSeen holds an object that is being deleted, and leaves it undecided, while it is not known whether something
+// exists of an instance without an entry. Of another object all that is declared is decided, and its status shows nothing of it.
 func TestDecideDoesNotReleaseWhatIsNotSeen(t *testing.T) {
 	machine, err := machines.Compile(releasing())
 	if err != nil {
@@ -86,7 +86,7 @@ func TestDecideDoesNotReleaseWhatIsNotSeen(t *testing.T) {
 		"not seen, of a released one":       {listed("a"), unknown, entries{empty}, true, got{false, false, []string{"left", "tank", "tank/a"}}},
 		"not seen, and names are not known": {unknown, unknown, nil, true, got{false, false, []string{"left", "tank"}}},
 		"one waits for room":                {listed("a"), listed("b"), entries{empty}, true, got{false, false, []string{"left", "tank/a", "tank"}}},
-		"not seen, and not being deleted":   {listed("a"), unknown, entries{at("tank/a", "Idle", "1")}, false, got{false, false, []string{"left", "tank/a"}}},
+		"not seen, and not being deleted":   {listed("a"), unknown, entries{at("tank/a", "Idle", "1")}, false, got{false, true, []string{"left", "tank/a"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			in, _ := given(t, world{"left": known(1, 1), "a": known(0, 0), "b": known(1, 1)}, append(entries{left}, tc.stored...)...)

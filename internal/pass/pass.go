@@ -140,7 +140,8 @@ func (step *Step[O, S, E]) conclude(instances []instance) {
 			step.Errs = append(step.Errs, fmt.Errorf("lifecycle %s: %w", s.Name, s.Decision.Err))
 		}
 		step.Released = step.Released && s.Decision.Released
-		step.Decided = step.Decided && (s.settles || s.Decision.Decided && s.Decision.Move == nil)
+		hidden := len(instances) > 0 && instances[i].hidden // what is declared is decided
+		step.Decided = step.Decided && (hidden || s.settles || s.Decision.Decided && s.Decision.Move == nil)
 		if len(instances) > 0 && instances[i].removed && s.Decision.Released && s.Decision.Move == nil {
 			step.Dropped = append(step.Dropped, s.Name)
 		}
