@@ -283,18 +283,6 @@ func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
 	return transitions.Allow()
 }
 
-var required = mapped("release-required", "the OSD map requires the release of the OSDs", "the OSD map to require the release", func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {
-	d := f.decide(c, m)
-	_, lacks := f.release(c, d.Targets)
-	return transitions.If(d.Outcome == decision.Permitted && !lacks, "the OSD map requires "+c.OSDs.RequireRelease)
-})
-
-// upgradedOSDs says whether the release may be required. Ceph accepts it too early, and OSDs that are down could then never start.
-var upgradedOSDs = mapped("osds-upgraded", "every OSD of the map runs the release, with those that are down", "every OSD on the release", func(f *Facts, c *Cluster, m *Memory, _ Data) transitions.Verdict {
-	p := f.next(c, m)
-	return transitions.If(p.turn == require, p.text)
-})
-
 // restored says whether nothing is left of what an earlier daemon needed. While a command is under way, or ended after what was read, something
 // may be left that the reading does not show.
 func (f *Facts) restored(c *Cluster, m *Memory, p plan) transitions.Verdict {

@@ -111,23 +111,6 @@ func outText(names []string) string {
 	return list(names) + " are down and out: repair them, or remove them with ceph osd purge"
 }
 
-// missing says which OSD of the map has to get its Deployment again before the release of the OSDs is required; empty if none has. Its data may
-// be whole: to remove it is no advice. One that never served has none.
-func (f *Facts) missing(c *Cluster, targets map[ceph.Type]decision.Image) string {
-	for _, one := range f.Missing {
-		_, mapped := c.osd(one.Name)
-		m, reported := c.metadata(one.Name)
-		switch {
-		case !mapped || c.vacant(one.Name) || reported && m.Version.Same(targets[ceph.TypeOSD].Version):
-		case !one.Declared:
-			return fmt.Sprintf("%s is not in the spec, and does not run %s: add its storage to spec.storage", one.Name, targets[ceph.TypeOSD].Version)
-		default:
-			return fmt.Sprintf("the Deployment of %s is missing: it is created again, and if it is refused, the condition Warning says why", one.Name)
-		}
-	}
-	return ""
-}
-
 // remedy says how an OSD that does not start is given up, with the space before; empty if nothing says that it does not.
 func (c *Cluster) remedy(d *Daemon) string {
 	if _, known := c.osd(d.Name); !known || d.Trouble == "" {

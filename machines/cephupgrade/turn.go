@@ -69,15 +69,7 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 	all := f.ordered(c, d.Targets)
 	step, left := order.Next(all, f.standbys(d.Targets))
 	if _, due := f.release(c, d.Targets); due && !slices.ContainsFunc(all, precedesRelease) {
-		if text := f.missing(c, d.Targets); text != "" {
-			return plan{turn: repair, text: text}
-		}
-		if up, down := f.older(c, d.Targets); len(up) > 0 {
-			return plan{turn: dead, text: fmt.Sprintf("%s run another version than %s without a Deployment of this cluster: upgrade them where they are run", list(up), d.Targets[ceph.TypeOSD].Version)}
-		} else if len(down) > 0 {
-			return plan{turn: dead, text: fmt.Sprintf("%s are down and last ran another version than %s: repair them, or remove them with ceph osd purge", list(down), d.Targets[ceph.TypeOSD].Version)}
-		}
-		return plan{turn: require, text: "OSDs of the older release are still accepted"}
+		return f.requiring(c, d.Targets)
 	}
 	switch {
 	case left && step.Kind == order.Wait:
@@ -100,11 +92,6 @@ func (f *Facts) planned(c *Cluster, d *decision.Decision) plan {
 // than it ran before: that replaces it.
 func (f *Facts) recalled(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
 	return d.Unpulled && c.failing(d) && f.differs(c, d, targets) && f.follows(c, d, targets)
-}
-
-// precedesRelease reports whether the daemon is to be replaced before the release of the OSDs is required.
-func precedesRelease(d order.Daemon) bool {
-	return d.Outdated && d.Name.Type != ceph.TypeRGW && d.Name.Type != ceph.TypeMDS
 }
 
 // waiting is the turn of a daemon that is to be replaced, and is held or does not serve.
@@ -220,33 +207,6 @@ func (f *Facts) standbys(targets map[ceph.Type]decision.Image) versions.Standbys
 		return r.MDSStandbys
 	}
 	return versions.StandbysStop
-}
-
-// release returns the release of the OSDs, and whether the cluster does not require it yet.
-func (f *Facts) release(c *Cluster, targets map[ceph.Type]decision.Image) (name string, due bool) {
-	wanted, known := f.Spec.Table.Release(targets[ceph.TypeOSD].Version.Major)
-	required, named := f.Spec.Table.Named(c.OSDs.RequireRelease)
-	if !known || !named || len(c.OSDs.OSDs) == 0 {
-		return "", false
-	}
-	return wanted.Name, required.Major < wanted.Major
-}
-
-// older returns the OSDs of the map that do not run their target, by whether they are up. One that is new and never reported a version has no data of another one.
-func (f *Facts) older(c *Cluster, targets map[ceph.Type]decision.Image) (up, down []string) {
-	target := targets[ceph.TypeOSD].Version
-	for _, o := range c.OSDs.OSDs {
-		d := f.find(o.Daemon())
-		m, reported := c.metadata(o.Daemon())
-		switch {
-		case (!reported && o.New || reported && m.Version.Same(target)) && (d == nil || d.Launched.Same(target)):
-		case o.Up:
-			up = append(up, o.Daemon().String())
-		default:
-			down = append(down, o.Daemon().String())
-		}
-	}
-	return up, down
 }
 
 // partial reports whether the policy leaves daemons on another version than its own.

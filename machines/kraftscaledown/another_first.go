@@ -68,13 +68,6 @@ var otherFirst = guard{
 	},
 }
 
-// alive reports whether Kafka lists the broker and does not report it as fenced.
-func (f *Facts) alive(id int32) bool {
-	brokers, _ := f.Brokers.Get()
-	b, found := brokers.Find(id)
-	return found && b.Fencing != kafka.Fenced
-}
-
 // othersWait reports whether something can be done about another node with a process, or about one that is desired again.
 func (f *Facts) othersWait(id int32) bool {
 	return f.another(id) || slices.ContainsFunc(f.Nodes, func(n Node) bool { return n.ID != id && (n.Wanted || n.Runs && n.Draining > 0) })
