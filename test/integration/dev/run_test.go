@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
@@ -21,6 +22,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/detent-dev/detent/controllers/labels"
 )
 
 // local is a running detent dev.
@@ -61,6 +64,11 @@ func startInto(out *gbytes.Buffer, into io.Writer, env []string, args ...string)
 	DeferCleanup(func() {
 		if CurrentSpecReport().Failed() {
 			GinkgoWriter.Println(string(l.out.Contents()))
+			logs, _ := filepath.Glob(filepath.Join(l.dir, "*", "manager.log"))
+			for _, name := range logs {
+				text, err := os.ReadFile(name)
+				GinkgoWriter.Println("manager.log:", err, string(text))
+			}
 		}
 		_ = l.cmd.Process.Kill() // it has ended already unless a spec failed
 		<-l.ended
@@ -154,10 +162,10 @@ func alive(pids []int) []int {
 	return out
 }
 
-// incarnations are the pods that existed under each name, by UID.
+// incarnations are the pods that existed under each name, by UID, with the revision that each was made from.
 type incarnations struct {
 	mu   sync.Mutex
-	uids map[string]map[types.UID]bool
+	uids map[string]map[types.UID]string
 }
 
 // watchPods watches the pods of Kafka clusters in namespace default as admin, from now on.
@@ -175,7 +183,7 @@ func (l *local) watchPods(ctx context.Context) *incarnations {
 	Expect(err).NotTo(HaveOccurred())
 	watcher, err := c.Watch(ctx, &corev1.PodList{}, client.InNamespace("default"), client.HasLabels{"strimzi.io/cluster"})
 	Expect(err).NotTo(HaveOccurred())
-	seen := &incarnations{uids: map[string]map[types.UID]bool{}}
+	seen := &incarnations{uids: map[string]map[types.UID]string{}}
 	go func() {
 		for e := range watcher.ResultChan() {
 			if pod, ok := e.Object.(*corev1.Pod); ok && e.Type == watch.Added {
@@ -183,7 +191,14 @@ func (l *local) watchPods(ctx context.Context) *incarnations {
 			}
 		}
 	}()
-	DeferCleanup(watcher.Stop)
+	DeferCleanup(func() {
+		watcher.Stop()
+		if CurrentSpecReport().Failed() {
+			seen.mu.Lock()
+			defer seen.mu.Unlock()
+			GinkgoWriter.Println("pods with their revisions:", seen.uids)
+		}
+	})
 	return seen
 }
 
@@ -191,9 +206,9 @@ func (i *incarnations) add(pod *corev1.Pod) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.uids[pod.Name] == nil {
-		i.uids[pod.Name] = map[types.UID]bool{}
+		i.uids[pod.Name] = map[types.UID]string{}
 	}
-	i.uids[pod.Name][pod.UID] = true
+	i.uids[pod.Name][pod.UID] = pod.CreationTimestamp.Format(time.TimeOnly) + " " + pod.Annotations[labels.Revision]
 }
 
 // count is the number of pods that existed under each name.
