@@ -29,7 +29,14 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 			Expect(sizes.Nodes).To(HaveLen(1))
 			Expect(sizes.Nodes[0].KiB/(3<<20)).To(BeNumerically("~", 0.93, 0.03), "the OSD in relation to its claim")
 
-			p := s.Phase("three are declared")
+			p := s.Phase("another pod of the only monitor")
+			c.refuses(ctx, `{"resources":{"mon":{"requests":{"memory":"96Mi"}}}}`, "1 monitors have no majority without one", "accept the outage with the annotation")
+			c.edit(ctx, `{"spec":{"resources":{"mon":{"requests":{"memory":"64Mi"}}}}}`)
+			c.settled(ctx, version)
+			p.End()
+			Expect(p.Starts()).To(BeEmpty(), "daemons that were started")
+
+			p = s.Phase("three are declared")
 			c.edit(ctx, `{"spec":{"mon":{"count":3,"allowMultiplePerNode":true}}}`)
 			Eventually(func(ctx context.Context) ([]string, error) {
 				out, err := c.ask(ctx, "ceph", "quorum_status", "--format=json")

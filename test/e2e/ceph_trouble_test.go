@@ -39,6 +39,7 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 		c := installCeph(ctx, s, "16.2.15")
 		c.run(ctx, "ceph", "mgr", "module", "enable", "selftest")
 		c.raise(ctx, "BEFORE", "warning")
+		c.usual(ctx)
 		p := c.ahead(ctx, "18.2.7", "mon")
 		c.away(ctx, p, ceph.TypeMon, 1)
 		c.scale(ctx, "osd", "2", 0)
@@ -57,6 +58,7 @@ var _ = Describe("A Ceph", Label("ceph"), func() {
 		c.says(ctx, cephupgrade.AwaitingAdmin)
 		p.End()
 		Expect(p.Starts()).To(Equal(map[string]int{"mon.a": 1, "mon.b": 1, "mon.c": 1, "osd.2": 1}), "starts of each daemon")
+		Expect(c.run(ctx, "ceph", "health", "detail")).To(And(ContainSubstring("RECENT_CRASH"), ContainSubstring("BEFORE")), "what was raised before")
 	})
 })
 
@@ -88,6 +90,18 @@ func (c *store) raise(ctx SpecContext, code, severity string) {
 	}).WithContext(ctx).Should(Succeed(), "a module of the manager answers")
 	Eventually(func(ctx context.Context) (string, error) { return c.ask(ctx, "ceph", "health", "detail") }).WithContext(ctx).
 		Should(ContainSubstring(code), "the monitors have the code")
+}
+
+// usual raises what many clusters show for weeks: disks of monitors with little room, and a crash that nobody has looked at.
+func (c *store) usual(ctx SpecContext) {
+	GinkgoHelper()
+	c.run(ctx, "ceph", "tell", "mon.*", "config", "set", "mon_data_avail_warn", "99")
+	now := time.Now().UTC()
+	report := fmt.Sprintf(`{"crash_id": %q, "timestamp": %q, "entity_name": "osd.0", "utsname_hostname": "host", "backtrace": ["main()"]}`,
+		now.Format("2006-01-02_15:04:05.000000Z")+"_e2e", now.Format("2006-01-02T15:04:05.000000Z"))
+	c.run(ctx, "sh", "-c", "echo '"+report+"' | ceph crash post -i -")
+	Eventually(func(ctx context.Context) (string, error) { return c.ask(ctx, "ceph", "health", "detail") }).WithContext(ctx).WithTimeout(3*time.Minute).
+		Should(And(ContainSubstring("MON_DISK_LOW"), ContainSubstring("RECENT_CRASH")), "the monitors have the codes")
 }
 
 // scale the Deployment of a daemon, as an admin would who stops it.
