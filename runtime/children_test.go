@@ -326,6 +326,24 @@ func TestWriterOwnUnwatchedKind(t *testing.T) {
 	}
 }
 
+// TestWriterEvictEnds checks that an eviction which the client repeats for as long as it may ends before the client would repeat it.
+func TestWriterEvictEnds(t *testing.T) {
+	r := newRig(t)
+	var left time.Duration
+	repeating := interceptor.NewClient(r.server, interceptor.Funcs{
+		SubResourceCreate: func(ctx context.Context, _ client.Client, _ string, _, _ client.Object, _ ...client.SubResourceCreateOption) error {
+			end, _ := ctx.Deadline()
+			left = time.Until(end)
+			return context.DeadlineExceeded
+		},
+	})
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: namespace, UID: "this-one", ResourceVersion: "7"}}
+	err := lifecycle.NewChildren(repeating, repeating, r.clock).Writer(r.gate(), nil).Evict(t.Context(), pod)
+	if !errors.Is(err, lifecycle.ErrWait) || left <= 0 || left >= 10*time.Second {
+		t.Errorf("%v, and it may take %s, want ErrWait, and less than 10s", err, left)
+	}
+}
+
 func TestWriterEvict(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer error

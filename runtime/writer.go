@@ -2,7 +2,9 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -138,6 +140,10 @@ func (w *childWriter) Delete(ctx context.Context, object client.Object) error {
 	return w.remember(object, true)
 }
 
+// evictionTimeout is less than the ten seconds after which the client sends an eviction again, within one call and for up to 100 seconds, while
+// the API server says that the disruption budget is still being processed. What was decided before the eviction may not hold for so long.
+const evictionTimeout = 8 * time.Second
+
 func (w *childWriter) Evict(ctx context.Context, pod *corev1.Pod) error {
 	if err := w.ensureFresh(ctx); err != nil {
 		return err
@@ -147,11 +153,15 @@ func (w *childWriter) Evict(ctx context.Context, pod *corev1.Pod) error {
 		ObjectMeta:    metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, GracePeriodSeconds: graceOf(pod)},
 	}
-	err := w.children.client.SubResource("eviction").Create(ctx, pod.DeepCopy(), eviction)
+	limited, end := context.WithTimeout(ctx, evictionTimeout)
+	defer end()
+	err := w.children.client.SubResource("eviction").Create(limited, pod.DeepCopy(), eviction)
 	switch {
 	case apierrors.IsTooManyRequests(err):
 		return fmt.Errorf("evicting pod %s/%s: %w: %w", pod.Namespace, pod.Name, ErrWait, err)
 	case ObjectMissing(err):
+	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
+		return fmt.Errorf("evicting pod %s/%s: %w: within %s there was no answer, or only that its disruption budget is still being processed", pod.Namespace, pod.Name, ErrWait, evictionTimeout)
 	case err != nil:
 		return fmt.Errorf("evicting pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
