@@ -46,7 +46,7 @@ type Writer interface {
 	// error.
 	Delete(ctx context.Context, object client.Object) error
 	// Evict requests the eviction of the pod with this UID. A refusal by a disruption budget is ErrWait. A missing pod is no
-	// error.
+	// error. Without an answer for eight seconds it fails with context.DeadlineExceeded: the outcome is not known.
 	Evict(ctx context.Context, pod *corev1.Pod) error
 }
 
@@ -161,7 +161,7 @@ func (w *childWriter) Evict(ctx context.Context, pod *corev1.Pod) error {
 		return fmt.Errorf("evicting pod %s/%s: %w: %w", pod.Namespace, pod.Name, ErrWait, err)
 	case ObjectMissing(err):
 	case errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil:
-		return fmt.Errorf("evicting pod %s/%s: %w: within %s there was no answer, or only that its disruption budget is still being processed", pod.Namespace, pod.Name, ErrWait, evictionTimeout)
+		return fmt.Errorf("evicting pod %s/%s: it may have been evicted: within %s there was no answer, or only that its disruption budget is still being processed; check that the kube-controller-manager runs: %w", pod.Namespace, pod.Name, evictionTimeout, err)
 	case err != nil:
 		return fmt.Errorf("evicting pod %s/%s: %w", pod.Namespace, pod.Name, err)
 	}
