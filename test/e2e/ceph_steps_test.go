@@ -39,8 +39,9 @@ const cephPatience = 15 * time.Minute
 // store is a Ceph of a scenario.
 type store struct {
 	*stage.Scenario
-	// stalls are the types of daemons while one of which is away every write may wait, besides those of stalled.
-	stalls []ceph.Type
+	// leases is the phase in which every write may wait while an OSD is away; nil if there is none
+	// (docs/decisions/0623-writes-wait-once-in-an-upgrade-from-release-14.md).
+	leases *stage.Phase
 	// together are the types of which several daemons may be down at once.
 	together []ceph.Type
 }
