@@ -35,7 +35,7 @@ func withoutReleased(ids []int32, v *observation.Snapshot) []int32 {
 }
 
 // foreignBrokers returns a warning about registered brokers that are alive and that no pod of the cluster runs; nil if there are none.
-// They are never unregistered.
+// They are never unregistered. A broker of which Kafka does not say whether it is fenced is listed only while it is alive.
 func foreignBrokers(v *observation.Snapshot) *transitions.Problem {
 	brokers, known := observation.Known(v.Brokers)
 	if !known {
@@ -43,7 +43,7 @@ func foreignBrokers(v *observation.Snapshot) *transitions.Problem {
 	}
 	var names []string
 	for _, b := range brokers.Brokers {
-		if b.Fencing == kafkaclient.Unfenced && v.Node(b.ID) == nil {
+		if b.Fencing != kafkaclient.Fenced && v.Node(b.ID) == nil {
 			names = append(names, fmt.Sprintf("broker %d at %s:%d", b.ID, b.Host, b.Port))
 		}
 	}
