@@ -1,12 +1,10 @@
 package runtime
 
 import (
-	"errors"
 	"strings"
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -148,18 +146,6 @@ func (s *DisruptionLocks) give(owner types.UID, outcome error, now time.Time) {
 		return
 	}
 	one.target, one.until = "", time.Time{}
-}
-
-// unknownOutcome reports whether a request that failed may have been executed.
-func unknownOutcome(err error) bool {
-	if err == nil || errors.Is(err, ErrWait) || errors.Is(err, ErrStale) {
-		return false
-	}
-	var refused apierrors.APIStatus
-	if !errors.As(err, &refused) {
-		return true
-	}
-	return apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) || apierrors.IsInternalError(err) || apierrors.IsUnexpectedServerError(err)
 }
 
 // list joins at most three names.

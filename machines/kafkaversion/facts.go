@@ -246,19 +246,3 @@ func (f *Facts) evidence(id int32, version string) (text string, proven bool) {
 	}
 	return "is not a node of this cluster", false
 }
-
-// soakedAt returns when the newest process will have run for the soaking time; zero if that is unknown. Nodes that leave do not count: one
-// that dies again and again would restart the soaking time for ever.
-func (f *Facts) soakedAt() time.Time {
-	if f.Finalize.SoakProblem != nil {
-		return time.Time{}
-	}
-	newest := time.Time{}
-	staying := f.staying()
-	for i := range staying.Nodes {
-		if s := staying.Nodes[i].StartedAt; s.After(newest) {
-			newest = s
-		}
-	}
-	return newest.Add(f.Finalize.Soak)
-}

@@ -228,24 +228,6 @@ var binariesProven = guard{
 	},
 }
 
-var soaked = guard{
-	Name: "soaked", Doc: "the newest process has run for the soaking time", Expected: "the soaking time of detent.dev/soak to pass",
-	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
-		if problem := f.Finalize.SoakProblem; problem != nil {
-			return problem.Unknown()
-		}
-		until := f.soakedAt()
-		return transitions.If(f.Finalize.Soak == 0 || !f.Roll.Now.Before(until), "soaking until "+until.UTC().Format(time.RFC3339))
-	},
-}
-
-var soakReadable = guard{
-	Name: "soak-readable", Doc: "detent.dev/soak is unset or a valid soaking time", Expected: "a valid soaking time in detent.dev/soak",
-	Evaluate: func(f *Facts, _ roll.Data) transitions.Verdict {
-		return f.Finalize.SoakProblem.Verdict()
-	},
-}
-
 // approved is satisfied by the approval of exactly one level: the approval of a pinned level does not cover a higher one.
 var approved = guard{
 	Name: "approved", Doc: "raising the metadata level needs no approval, or was approved for this attempt and level", Needs: features(),
