@@ -140,11 +140,14 @@ func (f *Facts) leftovers(c *Cluster, m *Memory, p plan) (out []Effect) {
 	return out
 }
 
-// returns reports whether the OSD was replaced and has not started on its version yet. Its process from before may still run, and end at any
-// time: without the status, this is all that says that it is being replaced.
+// returns reports whether the OSD was replaced, and its process from before is yet to end, or that of its version to start. Without the status,
+// this is all that says that it is being replaced. What the spec asks for meanwhile does not stop an end that is on its way.
 func (f *Facts) returns(c *Cluster, m *Memory, p plan, name ceph.Daemon) bool {
 	one, d := f.find(name), f.decide(c, m)
-	return one != nil && d.Outcome == decision.Permitted && (p.turn == repair || p.turn == check) && f.starting(c, one, d.Targets)
+	if one == nil || p.turn != repair && p.turn != check {
+		return false
+	}
+	return f.ends(c, one) || d.Outcome == decision.Permitted && f.starting(c, one, d.Targets)
 }
 
 // reduced returns the filesystems that stay reduced: that of the next step, also while an attempt is recorded again or a daemon starts, and

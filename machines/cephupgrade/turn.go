@@ -45,7 +45,12 @@ type plan struct {
 // next returns what the upgrade does next.
 func (f *Facts) next(c *Cluster, m *Memory) plan {
 	d := f.decide(c, m)
+	ending := slices.IndexFunc(f.Daemons, func(d Daemon) bool {
+		return d.Name.Type == ceph.TypeOSD && slices.Contains(m.NoOut, d.Name.ID) && f.ends(c, &d)
+	})
 	switch {
+	case ending >= 0:
+		return plan{turn: repair, text: f.Daemons[ending].Name.String() + " was replaced, and its pod from before still runs: it keeps the flag noout until that has ended"}
 	case d.Outcome != decision.Permitted:
 		return plan{turn: check, text: "the spec is to be checked again"}
 	case !f.recorded(m):
@@ -158,6 +163,13 @@ func (f *Facts) moves(d *Daemon, targets map[ceph.Type]decision.Image) bool {
 // starting reports whether the daemon was replaced and has not started on its version yet.
 func (f *Facts) starting(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
 	return !f.differs(c, d, targets) && !c.runs(d).Same(d.Launched)
+}
+
+// ends reports whether the daemon is an OSD that serves without a pod of its present template: its Deployment was changed, and the process from
+// before will be ended.
+func (f *Facts) ends(c *Cluster, d *Daemon) bool {
+	o, _ := c.osd(d.Name)
+	return o.Up && d.Pod == "" && !d.Stopped
 }
 
 // ordered returns the daemons as their order depends on them. A daemon that never started on what it was launched with, or whose pod does

@@ -196,8 +196,9 @@ type reference struct {
 	counts map[string]string
 	// outside are the effects on external systems.
 	outside []string
-	// passes is the largest number of reconciles of a run.
-	passes int64
+	// passes is the largest number of reconciles of a run, and frequency the largest per second.
+	passes    int64
+	frequency float64
 	// effects and events that occurred in each of them.
 	effects, events []lab.Point
 }
@@ -206,7 +207,7 @@ type reference struct {
 func referenceOf(runs []*Result) (*reference, error) {
 	first := runs[0]
 	r := &reference{
-		end: first.End, masked: map[string]bool{}, counts: first.Counts, outside: first.Outside, passes: first.Passes,
+		end: first.End, masked: map[string]bool{}, counts: first.Counts, outside: first.Outside, passes: first.Passes, frequency: first.frequency(),
 		effects: first.effects, events: first.events,
 	}
 	for _, run := range runs[1:] {
@@ -215,7 +216,7 @@ func referenceOf(runs []*Result) (*reference, error) {
 				r.masked[path] = true
 			}
 		}
-		r.passes = max(r.passes, run.Passes)
+		r.passes, r.frequency = max(r.passes, run.Passes), max(r.frequency, run.frequency())
 		r.effects, r.events = inBoth(r.effects, run.effects), inBoth(r.events, run.events)
 	}
 	for _, run := range runs {
@@ -227,8 +228,21 @@ func referenceOf(runs []*Result) (*reference, error) {
 }
 
 // spare is the number of reconciles that a run may take in addition to three times those of the reference: a new leader reads
-// everything first, waits are requeued from time to time, and a busy machine makes every wait longer.
+// everything first, and waits are requeued from time to time.
 const spare = 150
+
+// most returns how many reconciles a run may take. Where other work makes every wait longer, it may have as many per second as the reference.
+func (r *reference) most(got *Result) int64 {
+	return max(3*r.passes+spare, int64(r.frequency*got.Took.Seconds()))
+}
+
+// frequency is the number of reconciles per second.
+func (r *Result) frequency() float64 {
+	if r.Took <= 0 {
+		return 0
+	}
+	return float64(r.Passes) / r.Took.Seconds()
+}
 
 // differs returns the differences between a run and the reference.
 func (r *reference) differs(got *Result) []string {
@@ -249,7 +263,7 @@ func (r *reference) differs(got *Result) []string {
 	if !slices.Equal(r.outside, got.Outside) {
 		out = append(out, fmt.Sprintf("effects outside: %q, want %q", got.Outside, r.outside))
 	}
-	if most := 3*r.passes + spare; got.Passes > most {
+	if most := r.most(got); got.Passes > most {
 		out = append(out, fmt.Sprintf("%d passes in %s, at most %d", got.Passes, got.Took.Round(time.Millisecond), most))
 	}
 	return out

@@ -3,6 +3,7 @@ package campaign
 import (
 	"regexp"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -84,6 +85,30 @@ func TestReferenceMasksOnlyDifferencesWithoutAFault(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, r.differs(wrong)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A run on a busy machine may take as many reconciles per second as the reference.
+func TestReferenceLimitsReconciles(t *testing.T) {
+	run := func(passes int64, took time.Duration) *Result { return &Result{Passes: passes, Took: took} }
+	r, err := referenceOf([]*Result{run(80, 10*time.Second), run(100, 10*time.Second)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		run  *Result
+		want []string
+	}{
+		"three times those of the reference, and some": {run: run(450, 20*time.Second)},
+		"more, in little time":                         {run: run(451, 20*time.Second), want: []string{"451 passes in 20s, at most 450"}},
+		"more, in much time":                           {run: run(700, 90*time.Second)},
+		"more per second than the reference":           {run: run(901, 90*time.Second), want: []string{"901 passes in 1m30s, at most 900"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, r.differs(tc.run)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
