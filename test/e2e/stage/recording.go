@@ -62,6 +62,8 @@ type podState struct {
 	restarts int32
 	// ready now, and served once.
 	ready, served bool
+	// gone is when the pod was deleted; zero while there is one.
+	gone time.Time
 }
 
 // podChange is the start of a node's process, or the moment a ready node ceased to be so, or was ready again.
@@ -244,6 +246,10 @@ func (r *recording) pod(e watch.Event) {
 	}
 	wasReady := state.ready
 	state.ready = e.Type != watch.Deleted && pod.DeletionTimestamp.IsZero() && podReady(pod)
+	state.gone = time.Time{}
+	if e.Type == watch.Deleted {
+		state.gone = now
+	}
 	var restarts int32
 	for i := range pod.Status.ContainerStatuses {
 		restarts += pod.Status.ContainerStatuses[i].RestartCount
@@ -259,13 +265,18 @@ func (r *recording) pod(e watch.Event) {
 		r.returns = append(r.returns, podChange{at: now, pod: name})
 	}
 	state.served = state.served || state.ready
-	down := downNodes{at: now}
+	r.down = append(r.down, downNodes{at: now, nodes: r.downNow()})
+}
+
+// downNow returns the nodes that were ready once and are not.
+func (r *recording) downNow() []string {
+	var nodes []string
 	for _, name := range slices.Sorted(maps.Keys(r.pods)) {
 		if s := r.pods[name]; !s.ready && s.served {
-			down.nodes = append(down.nodes, name)
+			nodes = append(nodes, name)
 		}
 	}
-	r.down = append(r.down, down)
+	return nodes
 }
 
 func podReady(pod *corev1.Pod) bool {
@@ -274,9 +285,19 @@ func podReady(pod *corev1.Pod) bool {
 	})
 }
 
-// forget a node that was removed for good: it is not down.
+// forget a node that was removed for good: since the end of its last pod it is not down. Whoever removed it may have taken the next
+// node down before the scenario knew of the first one.
 func (r *recording) forget(node string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	state := r.pods[node]
 	delete(r.pods, node)
+	if state == nil || state.gone.IsZero() {
+		return
+	}
+	for i := range r.down {
+		if d := &r.down[i]; !d.at.Before(state.gone) {
+			d.nodes = slices.DeleteFunc(slices.Clone(d.nodes), func(other string) bool { return other == node })
+		}
+	}
 }

@@ -45,7 +45,7 @@ func (s *Scenario) Note(format string, args ...any) {
 	s.notes = append(s.notes, fmt.Sprintf(format, args...))
 }
 
-// Removed says that a node was removed for good, by the name of its pod: from now on it does not count as down.
+// Removed says that a node was removed for good, by the name of its pod: since its pod is gone it does not count as down.
 func (s *Scenario) Removed(node string) { s.recording.forget(node) }
 
 // End a scenario: it says how it went, and removes the namespace.
