@@ -239,9 +239,9 @@ func (b *brokers) rolled(ctx SpecContext, p *stage.Phase) {
 	Expect(p.Starts()).To(Equal(b.each(ctx, 1)), "starts of each node")
 	Expect(p.MostDown()).To(Equal(1), "nodes down at once")
 	if raised := p.Entered(versionChange, kafkaversion.SettingMetadata); len(raised) > 0 {
-		_, down := p.Order()
+		last := slices.MaxFunc(p.Outages(), func(a, b stage.Outage) int { return a.Until.Compare(b.Until) })
 		Expect(raised).To(HaveLen(1), "the metadata level is set once")
-		Expect(raised[0]).To(BeTemporally(">", slices.MaxFunc(down, time.Time.Compare)), "the metadata level is set after the last restart")
+		Expect(raised[0]).To(BeTemporally(">", last.Until), "when the metadata level is set: %s is restarted until then", last.Node)
 	}
 	b.quiet(p)
 }
