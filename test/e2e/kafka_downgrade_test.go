@@ -56,10 +56,12 @@ var _ = Describe("Downgrade", Label("kafka"), func() {
 		b.change(ctx, "4.1.2", "4.0")
 		Expect(b.settled(ctx, "4.1.2").Status.KafkaMetadataVersion).To(Equal("4.0-IV3"))
 		p := b.change(ctx, "4.0.2", "4.0")
-		b.awaiting(ctx, versionChange, kafkaversion.AwaitingSnapshot, 2*time.Minute, "snapshot", "4.1-IV1")
+		k := b.awaiting(ctx, versionChange, kafkaversion.AwaitingSnapshot, 2*time.Minute, "snapshot", "4.1-IV1", "expected at ")
 		Expect(p.Starts()).To(BeEmpty(), "nodes restarted before the snapshots")
 		b.noteWaits(ctx, "after the level was lowered")
 		b.settled(ctx, "4.0.2")
+		until := expectedAt(k)
+		Expect(p.FirstStart()).To(And(BeTemporally(">=", until), BeTemporally("<", until.Add(time.Minute))), "when the first node was restarted; the status said %s", until)
 		b.rolled(ctx, p)
 		b.finish(ctx)
 	})
@@ -149,6 +151,21 @@ var _ = Describe("Downgrade", Label("kafka"), func() {
 		b.finish(ctx)
 	})
 })
+
+// expectedAt returns the end of the wait for snapshots, as the version change shows it.
+func expectedAt(k *kafkav1beta2.Kafka) time.Time {
+	GinkgoHelper()
+	for _, w := range lifecycle(k, versionChange).WaitingFor {
+		if _, text, ok := strings.Cut(w.Observed, "; expected at "); ok {
+			at, _, _ := strings.Cut(text, ";")
+			until, err := time.Parse(time.RFC3339, at)
+			Expect(err).NotTo(HaveOccurred(), w.Observed)
+			return until
+		}
+	}
+	Fail("the version change does not say when the snapshots are expected")
+	return time.Time{}
+}
 
 // refused waits until a downgrade to 4.1.2 is refused because of the metadata level of 4.3.1.
 func (b *brokers) refused(ctx SpecContext) {
