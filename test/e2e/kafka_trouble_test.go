@@ -10,6 +10,7 @@ import (
 	. "github.com/onsi/ginkgo/v2"
 	. "github.com/onsi/gomega"
 
+	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/roll"
 )
 
@@ -24,7 +25,11 @@ var _ = Describe("In the middle of an upgrade", Label("kafka"), func() {
 		back := b.change(ctx, "4.1.2", "")
 		b.settled(ctx, "4.1.2")
 		back.End()
-		s.Note("acted on the revert after %.1f s", back.Steps(versionChange)[0].Seen.Sub(back.Begun()).Seconds())
+		checked := back.Entered(versionChange, kafkaversion.Checking)
+		Expect(checked).NotTo(BeEmpty(), "times that the target was changed")
+		acted := checked[0].Sub(back.Begun())
+		s.Note("acted on the revert after %.1f s", acted.Seconds())
+		Expect(acted).To(BeNumerically("<=", 2*time.Second), "time until the revert is acted on")
 		b.noteFirstStart(back, "revert")
 		b.noteReady(back, "revert")
 		want := map[string]int{}
@@ -81,7 +86,9 @@ var _ = Describe("In the middle of an upgrade", Label("kafka"), func() {
 		p := s.Phase("an image that does not exist")
 		b.edit(ctx, `{"spec":{"kafka":{"version":"4.3.1","images":{"4.3.1":"apache/kafka:absent"}}}}`)
 		b.says(ctx, 2*time.Minute, "apache/kafka:absent")
-		s.Note("the image is named in the status after %.1f s", time.Since(p.Begun()).Seconds())
+		named := time.Since(p.Begun())
+		s.Note("the image is named in the status after %.1f s", named.Seconds())
+		Expect(named).To(BeNumerically("<=", 15*time.Second), "time until the status names the image")
 		b.says(ctx, 5*time.Minute, "Stalled=True", "apache/kafka:absent")
 		s.Note("Stalled after %.0f s, with deadlines a tenth of the usual ones", time.Since(p.Begun()).Seconds())
 		p.End()
