@@ -32,7 +32,7 @@ var _ = Describe("A removal", Label("kafka"), func() {
 
 		b.resized(ctx, "brokers", 0)
 		b.awaiting(ctx, observation.LifecycleScaleDown, kraftscaledown.AwaitingEmpty, 3*time.Minute, "holds replicas of")
-		b.poolSays(ctx, "brokers", "ScaleDownPending", "with replicas of")
+		b.blocked(ctx, "brokers", leaving...)
 		b.keeps(ctx, "brokers", 1)
 		unchanged()
 
@@ -67,11 +67,22 @@ var _ = Describe("A removal", Label("kafka"), func() {
 		Expect(b.registered(ctx)).To(Equal(joined(one, []int32{past})))
 		DeferCleanup(func(ctx SpecContext) { Expect(cluster.Chaos(ctx, "undo")).To(Succeed()) })
 
-		s.Phase("a broker is gone, and the controller does not answer")
-		hanging := fmt.Sprintf("%s/%s-controllers-%d", b.Namespace, clusterName, controller)
+		s.Phase("nothing is left of a broker but its process, and its pool grows")
 		withoutManager(ctx, func() {
 			GinkgoHelper()
-			b.erase(ctx, "past")
+			b.eraseAround(ctx, "past")
+			b.editPool(ctx, "past", `{"spec":{"replicas":0}}`)
+		})
+		b.says(ctx, 3*time.Minute, "ForeignBroker", fmt.Sprintf("broker %d at ", past))
+		b.editPool(ctx, "past", `{"spec":{"replicas":1}}`)
+		other := b.grows(ctx, "past", past, one[0], controller)
+		Eventually(func() string { return b.registered(ctx) }).WithContext(ctx).Should(Equal(joined(one, []int32{past, other})))
+
+		s.Phase("its process ends, and the controller does not answer")
+		hanging := b.Namespace + "/" + podOf("controllers", controller)
+		withoutManager(ctx, func() {
+			GinkgoHelper()
+			b.remove(ctx, podOf("past", past))
 			Eventually(func() string { return b.registered(ctx) }).WithContext(ctx).WithTimeout(patience).Should(ContainSubstring(fmt.Sprintf("%d fenced", past)))
 			Expect(cluster.Chaos(ctx, "pause", hanging)).To(Succeed())
 		})
@@ -80,7 +91,7 @@ var _ = Describe("A removal", Label("kafka"), func() {
 		b.says(ctx, 3*time.Minute, "NodeIDsNotAssigned", "KafkaNodePool brokers does not get 1 of its 2 nodes yet", "the voters of its quorum")
 		k, err := b.get(ctx)
 		Expect(err).NotTo(HaveOccurred())
-		Expect(k.Status.NodeIDs).To(ConsistOf(controller, one[0], past), "node ids in the status")
+		Expect(k.Status.NodeIDs).To(ConsistOf(controller, one[0], past, other), "node ids in the status")
 
 		s.Phase("the controller answers")
 		Expect(cluster.Chaos(ctx, "resume", hanging)).To(Succeed())
@@ -89,8 +100,9 @@ var _ = Describe("A removal", Label("kafka"), func() {
 		Eventually(func(ctx context.Context) ([]int32, error) {
 			k, err := b.get(ctx)
 			return k.Status.NodeIDs, err
-		}).WithContext(ctx).WithTimeout(patience).Should(ConsistOf(slices.Concat(two, []int32{controller})), "node ids in the status", b.said(ctx))
-		Expect(b.registered(ctx)).To(Equal(joined(two)))
+		}).WithContext(ctx).WithTimeout(patience).Should(ConsistOf(slices.Concat(two, []int32{controller, other})), "node ids in the status", b.said(ctx))
+		Expect(b.has(ctx, "past", 1)).To(Equal([]int32{other}))
+		Expect(b.registered(ctx)).To(Equal(joined(two, []int32{other})))
 
 		released := time.Now()
 		Eventually(func() bool { return slices.Contains(b.observers(ctx), past) }).WithContext(ctx).WithTimeout(patience).WithPolling(5*time.Second).
@@ -99,7 +111,7 @@ var _ = Describe("A removal", Label("kafka"), func() {
 		b.resized(ctx, "brokers", 3)
 		three := b.has(ctx, "brokers", 3)
 		Expect(three).To(ConsistOf(slices.Concat(two, []int32{past})), "ids of the brokers")
-		Expect(b.registered(ctx)).To(Equal(joined(three)))
+		Expect(b.registered(ctx)).To(Equal(joined(three, []int32{other})))
 	})
 
 	It("from a Kafka that does not list fenced brokers waits for a session, and leaves nothing to an upgrade", SpecTimeout(25*time.Minute), func(ctx SpecContext) {
@@ -123,7 +135,7 @@ var _ = Describe("A removal", Label("kafka"), func() {
 		Expect(waited).To(BeNumerically(">=", observation.SessionTimeout(k, &observation.Snapshot{})-time.Second), "time for which Kafka did not list the broker")
 		Expect(p.Starts()).To(BeEmpty(), "nodes restarted")
 		Expect(b.nodes(ctx)).To(HaveLen(3), "nodes that are left")
-		s.Removed(fmt.Sprintf("%s-brokers-%d", clusterName, leaving[0]))
+		b.removed(ctx, "brokers", leaving...)
 
 		b.stream(ctx)
 		up := b.change(ctx, "4.1.2", "")

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,9 @@ func (b *brokers) resized(ctx SpecContext, name string, replicas int) *stage.Pha
 	return p
 }
 
+// podOf returns the name of the pod of a pool's node.
+func podOf(pool string, id int32) string { return fmt.Sprintf("%s-%s-%d", clusterName, pool, id) }
+
 // has waits until a pool has a number of nodes, all of them ready, and everything is as the spec requests. It returns their ids.
 func (b *brokers) has(ctx SpecContext, name string, nodes int) []int32 {
 	GinkgoHelper()
@@ -59,12 +63,30 @@ func (b *brokers) has(ctx SpecContext, name string, nodes int) []int32 {
 	}).WithContext(ctx).WithTimeout(patience).Should(Succeed(), b.said(ctx))
 	all := b.nodes(ctx)
 	for _, id := range ids {
-		node := fmt.Sprintf("%s-%s-%d", clusterName, name, id)
+		node := podOf(name, id)
 		i := slices.IndexFunc(all, func(pod corev1.Pod) bool { return pod.Name == node })
 		Expect(i).NotTo(Equal(-1), "pod %s", node)
 		Expect(ready(&all[i])).To(BeTrue(), "pod %s is ready", node)
 	}
 	return ids
+}
+
+// grows waits until a pool, of whose only node no more than the process is left, has a ready node, and until the statuses of the pool and of
+// the Kafka list both ids; that of the Kafka lists the others too. It returns the id of the new node.
+func (b *brokers) grows(ctx SpecContext, name string, left int32, others ...int32) int32 {
+	GinkgoHelper()
+	var added int32
+	Eventually(func(g Gomega, ctx context.Context) {
+		p, err := b.pool(ctx, name)
+		g.Expect(err).NotTo(HaveOccurred())
+		holds(g, p, p.Status.Conditions, "Ready")
+		g.Expect(p.Status.NodeIDs).To(And(HaveLen(2), ContainElement(left)), "ids in the status of the pool")
+		k, err := b.get(ctx)
+		g.Expect(err).NotTo(HaveOccurred())
+		g.Expect(k.Status.NodeIDs).To(ConsistOf(slices.Concat(p.Status.NodeIDs, others)), "node ids in the status of the Kafka")
+		added = p.Status.NodeIDs[1-slices.Index(p.Status.NodeIDs, left)]
+	}).WithContext(ctx).WithTimeout(patience).Should(Succeed(), b.said(ctx))
+	return added
 }
 
 // poolSays waits until the status of a pool says something.
@@ -79,11 +101,53 @@ func (b *brokers) poolSays(ctx SpecContext, name string, words ...string) {
 	}).WithContext(ctx).WithTimeout(patience).Should(Succeed(), b.said(ctx))
 }
 
+// blocked waits until the status of a pool says that brokers leave, and of how many partitions each of them has a replica. The numbers are
+// those of Kafka's own tool.
+func (b *brokers) blocked(ctx SpecContext, pool string, leaving ...int32) {
+	GinkgoHelper()
+	held, words := b.held(ctx), []string{"ScaleDownPending"}
+	for _, id := range leaving {
+		Expect(held[id]).NotTo(BeZero(), "partitions with a replica on broker %d", id)
+		words = append(words, fmt.Sprintf("%s (with replicas of %d partitions)", podOf(pool, id), held[id]))
+	}
+	b.poolSays(ctx, pool, words...)
+}
+
+// held returns of how many partitions each broker has a replica.
+func (b *brokers) held(ctx SpecContext) map[int32]int {
+	GinkgoHelper()
+	partitions := map[int32]int{}
+	replicas := regexp.MustCompile(`\sReplicas: ([\d,]+)`)
+	for _, found := range replicas.FindAllStringSubmatch(b.kafkaTool(ctx, "org.apache.kafka.tools.TopicCommand", "--describe"), -1) {
+		for word := range strings.SplitSeq(found[1], ",") {
+			partitions[idOf(word)]++
+		}
+	}
+	return partitions
+}
+
+// idOf reads the id of a node as Kafka's tools print it.
+func idOf(word string) int32 {
+	GinkgoHelper()
+	id, err := strconv.ParseInt(word, 10, 32)
+	Expect(err).NotTo(HaveOccurred(), word)
+	return int32(id)
+}
+
 // registered returns the ids of all registered brokers as Kafka lists them, fenced ones included.
 func (b *brokers) registered(ctx SpecContext) string {
 	GinkgoHelper()
 	b.jobs++
 	return work(ctx, b.Scenario, fmt.Sprintf("registrations-%d", b.jobs), "registrations", "--bootstrap="+clusterName+"-kafka-bootstrap:9092")
+}
+
+// lists reports whether Kafka lists a broker, fenced or not.
+func (b *brokers) lists(ctx SpecContext, id int32) bool {
+	GinkgoHelper()
+	return slices.ContainsFunc(strings.Split(b.registered(ctx), ", "), func(broker string) bool {
+		listed, _, _ := strings.Cut(broker, " ")
+		return listed == fmt.Sprint(id)
+	})
 }
 
 // joined are ids as registered returns them.
@@ -119,8 +183,7 @@ func (b *brokers) processes(ctx SpecContext) map[string]string {
 // configured returns the configurations that were set for a broker while it runs, as Kafka's own tool prints them. It asks that broker.
 func (b *brokers) configured(ctx SpecContext, pool string, id int32) string {
 	GinkgoHelper()
-	pod := fmt.Sprintf("%s-%s-%d", clusterName, pool, id)
-	return b.exec(ctx, pod, "/opt/kafka/bin/kafka-run-class.sh", "kafka.admin.ConfigCommand", "--bootstrap-server", "localhost:9092",
+	return b.exec(ctx, podOf(pool, id), "/opt/kafka/bin/kafka-run-class.sh", "kafka.admin.ConfigCommand", "--bootstrap-server", "localhost:9092",
 		"--describe", "--entity-type", "brokers", "--entity-name", fmt.Sprint(id))
 }
 
@@ -131,9 +194,7 @@ func (b *brokers) observers(ctx SpecContext) []int32 {
 	var ids []int32
 	for _, columns := range b.replication(ctx) {
 		if columns[len(columns)-1] == "Observer" {
-			id, err := strconv.ParseInt(columns[0], 10, 32)
-			Expect(err).NotTo(HaveOccurred(), columns)
-			ids = append(ids, int32(id))
+			ids = append(ids, idOf(columns[0]))
 		}
 	}
 	return ids
@@ -165,13 +226,31 @@ func (b *brokers) replication(ctx SpecContext) (rows [][]string) {
 	return rows
 }
 
-// erase deletes a pool and everything of its nodes, as if they had never been there.
-func (b *brokers) erase(ctx SpecContext, name string) {
+// eraseAround deletes everything of the nodes of a pool except for their processes, as if they had never been there. What the
+// processes need, their pods and claims, lose the labels by which the manager finds them, and their owners.
+func (b *brokers) eraseAround(ctx SpecContext, pool string) {
 	GinkgoHelper()
-	_, err := cluster.Kubectl(ctx, "delete", "--namespace="+b.Namespace, "kafkanodepool/"+name, "strimzipodset/"+clusterName+"-"+name)
-	Expect(err).NotTo(HaveOccurred())
-	_, err = cluster.Kubectl(ctx, "delete", "pods,persistentvolumeclaims,configmaps", "--namespace="+b.Namespace, "--selector=strimzi.io/pool-name="+name)
-	Expect(err).NotTo(HaveOccurred())
+	selector := "--selector=strimzi.io/pool-name=" + pool
+	out := kubectl(ctx, b.Scenario, "get", "pods,persistentvolumeclaims", selector, "--output=name")
+	for object := range strings.FieldsSeq(out) {
+		kubectl(ctx, b.Scenario, "patch", object, "--type=merge", `--patch={"metadata":{"labels":null,"ownerReferences":null}}`)
+		if pod, ok := strings.CutPrefix(object, "pod/"); ok {
+			b.Removed(pod)
+		}
+	}
+	kubectl(ctx, b.Scenario, "delete", "strimzipodset/"+clusterName+"-"+pool)
+	kubectl(ctx, b.Scenario, "delete", "configmaps", selector)
+}
+
+// removed says that the manager has removed nodes of a pool for good.
+func (b *brokers) removed(ctx SpecContext, pool string, ids ...int32) {
+	GinkgoHelper()
+	left := b.nodes(ctx)
+	for _, id := range ids {
+		node := podOf(pool, id)
+		Expect(slices.IndexFunc(left, func(pod corev1.Pod) bool { return pod.Name == node })).To(Equal(-1), "pod %s of a node that was removed", node)
+		b.Removed(node)
+	}
 }
 
 // wipeAll deletes the status of every object of the Kafka, and waits until it has one again.

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/machines/kafkaversion"
 	"github.com/detent-dev/detent/machines/kraftscaledown"
+	"github.com/detent-dev/detent/test/e2e/stage"
 )
 
 var _ = Describe("Brokers", Label("kafka"), func() {
@@ -29,8 +31,9 @@ var _ = Describe("Brokers", Label("kafka"), func() {
 		b.stream(ctx)
 
 		less := b.resized(ctx, "brokers", 3)
-		b.awaiting(ctx, observation.LifecycleScaleDown, kraftscaledown.AwaitingEmpty, 3*time.Minute, "partitions")
-		b.poolSays(ctx, "brokers", "partitions")
+		leaving := five[len(three):]
+		b.awaiting(ctx, observation.LifecycleScaleDown, kraftscaledown.AwaitingEmpty, 3*time.Minute, "holds replicas of")
+		b.blocked(ctx, "brokers", leaving...)
 		pool, err := b.pool(ctx, "brokers")
 		Expect(err).NotTo(HaveOccurred())
 		Expect(pool.Status.NodeIDs).To(ConsistOf(five), "the ids that the pool lists while its brokers hold replicas")
@@ -47,6 +50,8 @@ var _ = Describe("Brokers", Label("kafka"), func() {
 		Expect(b.registered(ctx)).To(Equal(joined(three)))
 		Expect(b.nodes(ctx)).To(HaveLen(len(three)+1), "nodes that are left, with the controller")
 		Expect(less.Starts()).To(BeEmpty(), "nodes restarted")
+		b.removed(ctx, "brokers", leaving...)
+		Expect(less.MostDown()).To(Equal(1), "nodes down at once")
 
 		listed := b.observers(ctx)
 		again := b.resized(ctx, "brokers", 5)
@@ -68,26 +73,45 @@ var _ = Describe("Brokers", Label("kafka"), func() {
 		stay, extra, past := b.has(ctx, "brokers", 1), b.has(ctx, "extra", 1), b.has(ctx, "past", 1)
 		Expect(b.registered(ctx)).To(Equal(joined(b.has(ctx, "both", 3), stay, extra, past)))
 
-		p := b.Phase("a pool is gone without a trace, another is deleted, a third loses the role, and the version changes")
+		p := b.Phase("nothing is left of a pool but a process, another is deleted, a third loses the role, and the version changes")
 		withoutManager(ctx, func() {
 			GinkgoHelper()
-			b.erase(ctx, "past")
+			b.eraseAround(ctx, "past")
+			kubectl(ctx, s, "delete", "kafkanodepool/past")
 			b.edit(ctx, `{"spec":{"kafka":{"version":"4.3.1"}}}`)
 		})
-		_, err := cluster.Kubectl(ctx, "delete", "--namespace="+b.Namespace, "kafkanodepool/extra")
-		Expect(err).NotTo(HaveOccurred())
+		kubectl(ctx, s, "delete", "kafkanodepool/extra")
 		b.editPool(ctx, "both", `{"spec":{"roles":["controller"]}}`)
+		b.raiseWaitsFor(ctx, p, "past", past[0])
 		k := b.settled(ctx, "4.3.1")
 		Expect(k.Status.KafkaMetadataVersion).To(Equal("4.3-IV0"))
 		Eventually(func() string { return b.registered(ctx) }).WithContext(ctx).WithTimeout(patience).Should(Equal(joined(stay)))
 		b.has(ctx, "both", 3)
 		p.End()
+		b.removed(ctx, "extra", extra...)
+		Expect(p.MostDown()).To(Equal(1), "nodes down at once")
 		released, raised := p.Entered(observation.LifecycleScaleDown, kraftscaledown.Releasing), p.Entered(versionChange, kafkaversion.SettingMetadata)
 		Expect(raised).To(HaveLen(1), "the metadata level is set once")
 		Expect(len(released)).To(BeNumerically(">=", 5), "brokers removed")
 		before := slices.DeleteFunc(released, func(at time.Time) bool { return at.After(raised[0]) })
 		Expect(len(before)).To(BeNumerically(">=", 2), "brokers without a process that are removed before the metadata level is set, which waits for both")
-		_, err = cluster.Kubectl(ctx, "get", "--namespace="+b.Namespace, "strimzipodset/events-extra")
+		_, err := cluster.Kubectl(ctx, "get", "--namespace="+b.Namespace, "strimzipodset/events-extra")
 		Expect(err).To(MatchError(ContainSubstring("NotFound")))
 	})
 })
+
+// raiseWaitsFor says that a raise of the metadata level waits for a broker of which only the process is left, and for no other one, until it
+// is unregistered. It ends the process.
+func (b *brokers) raiseWaitsFor(ctx SpecContext, p *stage.Phase, pool string, id int32) {
+	GinkgoHelper()
+	waits := fmt.Sprintf("still registered: broker %d%s", id, kafkaversion.UnregisteredBy)
+	b.awaiting(ctx, versionChange, kafkaversion.AwaitingUnregistration, patience, waits)
+	b.noteWaits(ctx, "with a process of a broker that is none of this cluster")
+	b.says(ctx, time.Minute, "ForeignBroker", fmt.Sprintf("broker %d at ", id))
+	Consistently(func() []time.Time { return p.Entered(versionChange, kafkaversion.SettingMetadata) }).WithContext(ctx).WithTimeout(20*time.Second).
+		Should(BeEmpty(), "times that the metadata level was set while the process runs")
+	Expect(b.lists(ctx, id)).To(BeTrue(), "Kafka lists broker %d while its process runs", id)
+	b.remove(ctx, podOf(pool, id))
+	entered(ctx, p, versionChange, kafkaversion.SettingMetadata, 1)
+	Expect(b.lists(ctx, id)).To(BeFalse(), "Kafka lists broker %d while the metadata level is set", id)
+}
