@@ -97,20 +97,21 @@ func (r *Report) Page(v Versions, before string) (string, error) {
 		sections[r.Results[i].Scenario] = strings.TrimSpace(text.String())
 	}
 	var page strings.Builder
-	fmt.Fprintf(&page, "%sLast run: Kubernetes %s, Linux %s, %d processors, %s.\n", head, v.Kubernetes, v.Kernel, v.CPUs, v.Go)
+	fmt.Fprintf(&page, "%sLast run: Kubernetes %s, Linux %s, %d processors, %s.\n\n%s", head, v.Kubernetes, v.Kernel, v.CPUs, v.Go, beside)
 	for _, name := range slices.Sorted(maps.Keys(sections)) {
 		page.WriteString("\n" + sections[name] + "\n")
 	}
 	return page.String(), nil
 }
 
-// sectionsOf returns the sections of a page by their scenarios.
+// sectionsOf returns the sections of the scenarios on a page, by their names.
 func sectionsOf(page string) map[string]string {
 	const mark = "\n## "
 	sections := map[string]string{}
 	for _, text := range strings.Split("\n"+page, mark)[1:] {
-		scenario, _, _ := strings.Cut(text, "\n")
-		sections[scenario] = strings.TrimSpace(mark + text)
+		if scenario, _, _ := strings.Cut(text, "\n"); scenario != besideTitle {
+			sections[scenario] = strings.TrimSpace(mark + text)
+		}
 	}
 	return sections
 }

@@ -2,6 +2,9 @@ package stage
 
 import (
 	"os"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -45,17 +48,47 @@ func TestPageReplacesTheSectionsOfThisRunOnly(t *testing.T) {
 
 // TestPageOfTheDocumentation shows that a run of nothing changes no result on the page of this repository.
 func TestPageOfTheDocumentation(t *testing.T) {
+	text := documentation(t)
+	want := sectionsOf(text)
+	if len(want) < 10 {
+		t.Fatalf("the page has %d sections, which are not those of every suite", len(want))
+	}
+	if diff := cmp.Diff(want, sectionsOf(page(t, text))); diff != "" {
+		t.Errorf("sections of the page (-want +got):\n%s", diff)
+	}
+	for _, part := range []string{head, beside} {
+		if !strings.Contains(text, part) {
+			t.Errorf("docs/e2e.md does not contain what a run writes: copy this into it\n%s", part)
+		}
+	}
+}
+
+// TestLinksToScenarios follows the links of the comparison on the page of this repository. A heading is linked by its letters and digits in
+// lower case, with hyphens instead of spaces.
+func TestLinksToScenarios(t *testing.T) {
+	var headings []string
+	for scenario := range sectionsOf(documentation(t)) {
+		headings = append(headings, strings.ReplaceAll(regexp.MustCompile(`[^a-z0-9 -]`).ReplaceAllString(strings.ToLower(scenario), ""), " ", "-"))
+	}
+	links := regexp.MustCompile(`\]\(#([^)]*)\)`).FindAllStringSubmatch(beside, -1)
+	if len(links) < 5 {
+		t.Errorf("%d links to scenarios, want at least 5", len(links))
+	}
+	for _, link := range links {
+		if !slices.Contains(headings, link[1]) {
+			t.Errorf("no scenario has the heading #%s", link[1])
+		}
+	}
+}
+
+// documentation returns the page of this repository.
+func documentation(t *testing.T) string {
+	t.Helper()
 	text, err := os.ReadFile("../../../docs/e2e.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := sectionsOf(string(text))
-	if len(want) < 10 {
-		t.Fatalf("the page has %d sections, which are not those of every suite", len(want))
-	}
-	if diff := cmp.Diff(want, sectionsOf(page(t, string(text)))); diff != "" {
-		t.Errorf("sections of the page (-want +got):\n%s", diff)
-	}
+	return string(text)
 }
 
 func result(scenario string, seconds float64, at time.Time) Result {
