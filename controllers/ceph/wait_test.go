@@ -3,6 +3,7 @@ package ceph_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	cephclient "github.com/detent-dev/detent/clients/ceph"
-	"github.com/detent-dev/detent/clients/ceph/cephtest"
+	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/status"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
@@ -36,16 +37,17 @@ func TestKindRefuses(t *testing.T) {
 	}{
 		"more than two releases":         {"14", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:18" }, "the most is two releases"},
 		"a downgrade":                    {"18", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:16" }, "their data cannot be used by an older release"},
-		"an unknown release":             {"18", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:99" }, "set allowUnsupported to true"},
+		"an unknown release":             {"18", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:21" }, "Ceph 21.2.7 unknown is not supported"},
+		"a release that is skipped":      {"18", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "ceph:20" }, "skips 19 squid: upgrade to it first"},
 		"OSDs without monitors":          {"16", func(c *cephv1.Cluster) { c.Spec.UpgradePolicy = policy("ceph:18", "osd") }, "has osd without mon, mgr"},
 		"an image that is not Ceph":      {"16", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "busybox:1" }, "is not an image of Ceph"},
 		"an image that cannot be pulled": {"16", func(c *cephv1.Cluster) { c.Spec.CephVersion.Image = "nowhere/ceph:18" }, "check that it exists and can be pulled"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := launched(t, tc.from)
-			unknown := cephtest.Releases()["18"]
-			unknown.Major = 20
-			r.world.Images["ceph:99"] = unknown
+			for _, major := range []int{20, 21} {
+				r.world.Images[fmt.Sprintf("ceph:%d", major)] = versions.Version{Major: major, Minor: 2, Patch: 7, Commit: "newer"}
+			}
 			r.edit(tc.edit)
 			r.step()
 			r.until("the refusal", 8*time.Minute, func() bool { return r.entry().State == cephupgrade.Refusing })
