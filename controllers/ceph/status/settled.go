@@ -12,7 +12,7 @@ import (
 	"github.com/detent-dev/detent/machines/cephupgrade/decision"
 )
 
-// VersionSettled is true once every daemon runs what the spec asks for.
+// VersionSettled is true once every daemon runs what the spec asks for, and no older policy keeps all of them from the version in the spec.
 const VersionSettled = "VersionSettled"
 
 // versionSettled is the condition that a user waits for after a change of the version. While a policy leaves types of daemons as they are, the
@@ -34,10 +34,23 @@ func versionSettled(c *cephv1.Cluster, s *observation.Snapshot, spec *decision.S
 		out.Reason, out.Message = "NotLaunched", "not launched yet: "+few(names)
 		return out
 	}
-	if out.Message = unsettled(c, spec); out.Message == "" {
-		out.Status, out.Reason = metav1.ConditionTrue, "Settled"
+	if out.Message = unsettled(c, spec); out.Message != "" {
+		return out
 	}
+	if p := spec.Overruled(launched(c)); p != nil { // the daemons run what the policy asks for, and the user waits for another version
+		out.Reason, out.Message = string(p.Reason), p.Message
+		return out
+	}
+	out.Status, out.Reason = metav1.ConditionTrue, "Settled"
 	return out
+}
+
+// launched returns the types of daemons that the cluster has.
+func launched(c *cephv1.Cluster) (types []ceph.Type) {
+	for _, one := range report(c).Components {
+		types = append(types, ceph.Type(one.Type))
+	}
+	return types
 }
 
 // unlaunched names the daemons of the spec that run no version yet. Monitors are launched first, and an OSD has a number once Ceph knows it.

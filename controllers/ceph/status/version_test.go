@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
@@ -15,6 +16,7 @@ import (
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	lifecyclev1 "github.com/detent-dev/detent/crds/lifecycle/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
+	"github.com/detent-dev/detent/machines/cephupgrade/decision"
 	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/transitions"
 )
@@ -122,5 +124,64 @@ func TestProjectKeepsWhatIsDone(t *testing.T) {
 		if diff := cmp.Diff([]int32{1, 2}, []int32{one.Done, one.Total}); diff != "" {
 			t.Errorf("%s: done of total (-want +got)\n%s", image, diff)
 		}
+	}
+}
+
+// TestProjectDoesNotSettleOnAnOlderPolicy: a policy that has every daemon and is older than the version keeps that from any effect.
+func TestProjectDoesNotSettleOnAnOlderPolicy(t *testing.T) {
+	v16, v18 := versions.Version{Major: 16, Minor: 2, Patch: 15}, versions.Version{Major: 18, Minor: 2, Patch: 7}
+	const ignored = "spec.upgradePolicy asks for 16.2.15 pacific for every daemon, so that spec.cephVersion, of 18.2.7 reef, has no effect. To change to 18.2.7, remove spec.upgradePolicy"
+	type want struct{ Status, Reason, Message string }
+	for name, tc := range map[string]struct {
+		wanted, policy string
+		components     []cephv1.Component
+		runs           versions.Version
+		want           want
+	}{
+		"older, of every daemon":           {"ceph:18", "ceph:16", []cephv1.Component{"mon", "mgr", "osd"}, v16, want{"False", "VersionWithoutEffect", ignored}},
+		"older, of every daemon, not yet":  {"ceph:18", "ceph:16", []cephv1.Component{"mon", "mgr", "osd"}, v18, want{"False", "Changing", "a daemon of the type mon runs 18.2.7"}},
+		"newer, of every daemon":           {"ceph:16", "ceph:18", []cephv1.Component{"mon", "mgr", "osd"}, v18, want{"True", "Settled", ""}},
+		"of the version, and thus ignored": {"ceph:16", "ceph:16", []cephv1.Component{"mon", "mgr", "osd"}, v16, want{"True", "Settled", ""}},
+		"older, without the managers":      {"ceph:18", "ceph:16", []cephv1.Component{"mon"}, v16, want{"False", "Changing", "a daemon of the type mgr runs 16.2.15"}},
+		"of a cluster without a version":   {"", "ceph:16", []cephv1.Component{"mon", "mgr", "osd"}, v16, want{"True", "Settled", ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			mon, mgr := ceph.Daemon{Type: ceph.TypeMon, ID: "a"}, ceph.Daemon{Type: ceph.TypeMgr, ID: "a"}
+			one := record.Daemon{Reference: "ceph:a", Version: tc.runs}
+			s := reporting(t, &record.Record{
+				Daemons: map[string]record.Daemon{"mon.a": one, "mgr.a": one},
+				Images:  map[string]record.Image{"ceph:16": {Reference: "ceph:16", Version: v16}, "ceph:18": {Reference: "ceph:18", Version: v18}},
+			}, ceph.Metadata{Daemon: mon, Version: tc.runs}, ceph.Metadata{Daemon: mgr, Version: tc.runs})
+			c := &cephv1.Cluster{Spec: cephv1.ClusterSpec{UpgradePolicy: &cephv1.UpgradePolicy{CephVersion: cephv1.CephVersion{Image: tc.policy}, Components: tc.components}}}
+			if tc.wanted != "" {
+				c.Spec.CephVersion = &cephv1.CephVersion{Image: tc.wanted}
+			}
+			got := meta.FindStatusCondition(status.Project(c, s, lifecycle.ProjectRequest{}), status.VersionSettled)
+			if diff := cmp.Diff(tc.want, want{string(got.Status), got.Reason, got.Message}); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestProjectKeepsWarnings: while Ceph cannot be read, the Warnings that follow from what it says stay as they are.
+func TestProjectKeepsWarnings(t *testing.T) {
+	for _, reason := range []transitions.Reason{decision.VersionIgnored} {
+		t.Run(string(reason), func(t *testing.T) {
+			s := reporting(t, &record.Record{Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:a"}}})
+			s.Cluster = transitions.Pending[cephupgrade.Cluster]()
+			want := metav1.Condition{Type: lifecycle.Warning, Status: metav1.ConditionTrue, Reason: string(reason), Message: "as it was"}
+			c := &cephv1.Cluster{}
+			c.Status.Conditions = []metav1.Condition{want}
+			var got []metav1.Condition
+			for _, condition := range status.Project(c, s, lifecycle.ProjectRequest{}) {
+				if condition.Type == lifecycle.Warning {
+					got = append(got, condition)
+				}
+			}
+			if diff := cmp.Diff([]metav1.Condition{want}, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
 	}
 }

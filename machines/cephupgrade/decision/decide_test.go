@@ -1,7 +1,6 @@
 package decision_test
 
 import (
-	stdcmp "cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
 	"github.com/detent-dev/detent/machines/cephupgrade/decision"
-	"github.com/detent-dev/detent/test/cases"
 	"github.com/detent-dev/detent/transitions"
 )
 
@@ -198,6 +196,11 @@ func TestDecide(t *testing.T) {
 		"OSDs without monitors and managers":                             {cluster("16.2.15", "16.2.15", policy("18.2.7", "osd")), "Refused ComponentOrder"},
 		"a policy that is older than the version":                        {cluster("16.2.15", "18.2.7", policy("16.2.15", "mon", "mgr")), "Refused ComponentOrder"},
 		"a policy that is older, of every component but one":             {cluster("16.2.15", "18.2.7", policy("16.2.15", "mon", "mgr", "osd", "rgw")), "Refused ComponentOrder"},
+		"a policy that is older, of every component":                     {cluster("16.2.15", "18.2.7", policy("16.2.15", ceph.Types()...)), "mon 16.2.15, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15, VersionWithoutEffect"},
+		"a policy that is older, of every type that exists":              {cluster("16.2.15", "18.2.7", policy("16.2.15", "mon", "mgr", "osd"), without("rgw", "mds")), "mon 16.2.15, mgr 16.2.15, osd 16.2.15, rgw 18.2.7, mds 18.2.7, VersionWithoutEffect"},
+		"a policy that is newer, of every component":                     {cluster("16.2.15", "16.2.15", policy("18.2.7", ceph.Types()...)), all18},
+		"a policy that is newer, of every component, and done":           {cluster("18.2.7", "16.2.15", policy("18.2.7", ceph.Types()...)), all18},
+		"a policy of every component, and a development build":           {cluster("18.2.7", "18.2.7", policy("18.2.7", ceph.Types()...), change(func(s *decision.Situation) { s.Wanted.Version = versions.Version{} }), unsupported), all18},
 		"metadata servers do not need gateways":                          {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon", "mgr", "osd", "mds")), "mon 18.2.7, mgr 18.2.7, osd 18.2.7, rgw 16.2.15, mds 18.2.7"},
 		"a component that does not exist":                                {cluster("16.2.15", "16.2.15", policy("18.2.7", "mon", "nfs")), "Refused UnknownComponent"},
 		"no components":                                                  {cluster("16.2.15", "16.2.15", policy("18.2.7")), "mon 16.2.15, mgr 16.2.15, osd 16.2.15, rgw 16.2.15, mds 16.2.15"},
@@ -316,52 +319,25 @@ func TestDecideMessages(t *testing.T) {
 	}
 }
 
-// preflight is what runs, what is asked for, and what the previous upgrade left.
-type preflight struct {
-	From, To, Job string
-	Mon           int    `yaml:"min_mon_release"`
-	OSD           string `yaml:"require_osd_release"`
-}
-
-func (p *preflight) decide() decision.Decision {
-	from, to := p.From, p.To
-	if from == "" {
-		from = "16.2.15"
+func TestDecideWarnings(t *testing.T) {
+	type warnings = []transitions.Problem
+	for name, c := range map[string]struct {
+		of   decision.Situation
+		want warnings
+	}{
+		"an older policy of every daemon": {cluster("16.2.15", "18.2.7", policy("16.2.15", "mon", "mgr", "osd"), without("rgw", "mds")), warnings{{
+			Reason:  decision.VersionIgnored,
+			Message: "spec.upgradePolicy asks for 16.2.15 pacific for every daemon, so that spec.cephVersion, of 18.2.7 reef, has no effect. To change to 18.2.7, remove spec.upgradePolicy",
+		}}},
+		"an older policy of every daemon, and older than those": {cluster("18.2.7", "19.2.3", policy("16.2.15", ceph.Types()...)), warnings{{
+			Reason:  decision.VersionIgnored,
+			Message: "spec.upgradePolicy asks for 16.2.15 pacific for every daemon, so that spec.cephVersion, of 19.2.3 squid, has no effect. To change to 19.2.3, remove spec.upgradePolicy",
+		}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(c.want, decision.Decide(c.of).Warnings); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
 	}
-	if !strings.Contains(to, ".") {
-		to = "18.2.7"
-	}
-	s := cluster(from, to)
-	if p.Mon != 0 {
-		s.Released.Mon = p.Mon
-	}
-	if p.OSD != "" {
-		s.Released.OSD = p.OSD
-	}
-	switch {
-	case p.Job != "":
-		s.Wanted.Detected = false
-	case p.To == "reef":
-		s.Wanted.Version, s.Wanted.Problem = versions.Version{}, transitions.Problemf("NotCeph", "the output of the image contains no version")
-	}
-	return decision.Decide(s)
-}
-
-func TestDecidePreflightCases(t *testing.T) {
-	better := map[string]cases.Better{
-		"lower minor":             {Outcome: cases.Outcome{"ok": true}, Page: "0603", Reason: "a downgrade within a major is permitted with a warning while no daemon was started on a newer major"},
-		"bad version text":        {Outcome: cases.Outcome{"reject": "NotCeph"}, Page: "0606", Reason: "the version is what the image prints, and the spec contains none"},
-		"detection job times out": {Outcome: cases.Outcome{"undecided": "DetectingVersion"}, Page: "0606", Reason: "nothing is decided without a version; the Job ends after five minutes, and is tried again (TestKindRefuses of controllers/ceph)"},
-	}
-	names := map[transitions.Reason]string{decision.Downgrade: "downgrade", decision.PreviousUnfinished: "finish_previous"}
-	cases.Run(t, cases.Ceph[preflight](t, "preflight"), better, func(_ *testing.T, row *cases.Row[preflight]) cases.Outcome {
-		switch d := row.Given.decide(); d.Outcome {
-		case decision.Permitted:
-			return cases.Outcome{"ok": true}
-		case decision.Undecided:
-			return cases.Outcome{"undecided": string(d.Problem.Reason)}
-		default:
-			return cases.Outcome{"reject": stdcmp.Or(names[d.Problem.Reason], string(d.Problem.Reason))}
-		}
-	})
 }

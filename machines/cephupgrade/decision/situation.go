@@ -153,4 +153,5 @@ const (
 	OutageNotAccepted   transitions.Reason = "OutageNotAccepted"
 	UnsupportedAccepted transitions.Reason = "UnsupportedAccepted"
 	OtherBuild          transitions.Reason = "OtherBuild"
+	VersionIgnored      transitions.Reason = "VersionWithoutEffect"
 )
