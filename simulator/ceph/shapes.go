@@ -13,7 +13,7 @@ import (
 type object = map[string]any
 
 // names of the releases that are simulated.
-var names = map[int]string{12: "luminous", 13: "mimic", 14: "nautilus", 15: "octopus", 16: "pacific", 17: "quincy", 18: "reef", 19: "squid", 20: "tentacle"}
+var names = map[int]string{12: "luminous", 13: "mimic", 14: "nautilus", 15: "octopus", 16: "pacific", 17: "quincy", 18: "reef", 19: "squid", 20: "tentacle", 21: "umbrella"}
 
 // release returns the major whose monitors answer: that of the leader, the first monitor in quorum.
 func (c *Cluster) release() (major int) {

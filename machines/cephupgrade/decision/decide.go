@@ -15,7 +15,7 @@ import (
 // also applies if daemons are replaced for another reason.
 func Decide(s Situation) Decision {
 	d := Decision{Outcome: Permitted}
-	for _, rule := range []func(*Situation, *Decision) bool{images, components, targets, overruled, builds, uniform, moved, developed, permitted, retargeted, ordered, gap, released, survival} {
+	for _, rule := range []func(*Situation, *Decision) bool{images, components, targets, overruled, builds, uniform, moved, developed, permitted, retargeted, ordered, gap, released, unrequired, survival} {
 		if !rule(&s, &d) {
 			d.Targets = nil
 			return d

@@ -29,7 +29,7 @@ func image(text string) decision.Image {
 	return decision.Image{Name: "ceph:v" + text, Detected: true, Version: version(text)}
 }
 
-var release = map[int]string{12: "luminous", 14: "nautilus", 15: "octopus", 16: "pacific", 18: "reef", 19: "squid", 20: "tentacle"}
+var release = map[int]string{12: "luminous", 14: "nautilus", 15: "octopus", 16: "pacific", 18: "reef", 19: "squid", 20: "tentacle", 21: "umbrella"}
 
 // cluster returns a cluster with three monitors, two managers, three OSDs, a gateway and two metadata servers on a version, which the
 // spec asks to run another one since the last attempt.
@@ -230,6 +230,15 @@ func TestDecide(t *testing.T) {
 		"require_osd_release is stale":                  {cluster("16.2.15", "18.2.7", released("octopus", 16)), "Refused PreviousUpgradeUnfinished"},
 		"min_mon_release is stale":                      {cluster("16.2.15", "18.2.7", released("pacific", 15)), "Refused PreviousUpgradeUnfinished"},
 		"require_osd_release is not known":              {cluster("16.2.15", "18.2.7", released("zebra", 16)), "Refused PreviousUpgradeUnfinished"},
+		"a patch of a release that is not known":        {cluster("21.0.0", "21.0.1"), "Refused Unsupported"},
+		"a patch of an unknown release, accepted":       {cluster("21.0.0", "21.0.1", unsupported), "mon 21.0.1, mgr 21.0.1, osd 21.0.1, rgw 21.0.1, mds 21.0.1, UnsupportedAccepted, UnsupportedAccepted"},
+		"a patch of an unknown release, monitors older": {cluster("21.0.0", "21.0.1", unsupported, released("umbrella", 18)), "Refused PreviousUpgradeUnfinished"},
+		"another release after one that is not known":   {cluster("21.0.0", "22.0.0", unsupported), "Refused PreviousUpgradeUnfinished"},
+		"the rest follows to an unknown release":        {cluster("20.1.0", "21.0.0", unsupported, on("21.0.0", "mon", "mgr", "osd"), released("umbrella", 21)), "mon 21.0.0, mgr 21.0.0, osd 21.0.0, rgw 21.0.0, mds 21.0.0, UnsupportedAccepted, UnsupportedAccepted"},
+		"to a release that is not known":                {cluster("20.1.0", "21.0.0", unsupported), "mon 21.0.0, mgr 21.0.0, osd 21.0.0, rgw 21.0.0, mds 21.0.0, UnsupportedAccepted, ReleaseNotRequired"},
+		"on a release that is not known":                {cluster("21.0.0", "21.0.0", released("tentacle", 21)), "mon 21.0.0, mgr 21.0.0, osd 21.0.0, rgw 21.0.0, mds 21.0.0, ReleaseNotRequired"},
+		"on an unknown release that is required":        {cluster("21.0.0", "21.0.0"), "mon 21.0.0, mgr 21.0.0, osd 21.0.0, rgw 21.0.0, mds 21.0.0"},
+		"on an unknown release without OSDs":            {cluster("21.0.0", "21.0.0", released("tentacle", 21), without("osd")), "mon 21.0.0, mgr 21.0.0, osd 21.0.0, rgw 21.0.0, mds 21.0.0"},
 		"the cluster cannot be read":                    {cluster("16.2.15", "18.2.7", change(func(s *decision.Situation) { s.Released.Known = false })), "Undecided ReleasesUnknown"},
 		"the cluster cannot be read, nothing changes":   {cluster("18.2.7", "18.2.7", change(func(s *decision.Situation) { s.Released.Known = false })), all18},
 
@@ -302,6 +311,10 @@ func TestDecideMessages(t *testing.T) {
 		"another major half way": {cluster("18.2.7", "20.1.0", on("19.2.3", "mon.a"), unsupported), "mon.a (19.2.3) run neither 18.2.7 nor 20.1.0: finish the change that has begun before another release is asked for"},
 		"another major than that of daemons that stay": {cluster("16.2.15", "16.2.15", without("mgr", "osd", "mds"), on("18.2.7", "mon"), policy("19.2.3", "mon", "mgr", "osd"), released("reef", 18)),
 			"mon.a runs 18.2.7 and is to change to 19.2.3 squid, while rgw.store.a (16.2.15) stay: finish the change from 16.2.15 pacific to 18.2.7 reef before another release is asked for. To finish it, set spec.cephVersion.image to an image of 18.2.7, and remove spec.upgradePolicy"},
+		"a required release that is not known": {cluster("21.0.0", "22.0.0", unsupported),
+			`the cluster requires the release "umbrella" of OSDs, which is not known: add it to a copy of the table ceph-versions.yaml, and give that to the manager with --ceph-versions FILE`},
+		"a required release that is not known, and a patch": {cluster("18.2.4", "18.2.7", released("zebra", 18)),
+			`the cluster requires the release "zebra" of OSDs, which is not known: add it to a copy of the table ceph-versions.yaml, and give that to the manager with --ceph-versions FILE. To change to 18.2.7 anyway, set allowUnsupported to true`},
 		"a default image that cannot be had": {cluster("", "12.2.7", func(s *decision.Situation) {
 			s.Wanted.Default, s.Wanted.Problem = true, transitions.Problemf("ImagePullFailed", "the image ceph/ceph:v12.2.7 cannot be pulled")
 		}), "the image ceph/ceph:v12.2.7 cannot be pulled. It is the default image: set spec.cephVersion.image. Supported are 14 nautilus, 16 pacific, 18 reef, 19 squid, 20 tentacle"},
@@ -321,6 +334,7 @@ func TestDecideMessages(t *testing.T) {
 
 func TestDecideWarnings(t *testing.T) {
 	type warnings = []transitions.Problem
+	unknown := transitions.Problem{Reason: decision.UnsupportedAccepted, Message: "Ceph 21.0.1 unknown is not supported"}
 	for name, c := range map[string]struct {
 		of   decision.Situation
 		want warnings
@@ -332,6 +346,14 @@ func TestDecideWarnings(t *testing.T) {
 		"an older policy of every daemon, and older than those": {cluster("18.2.7", "19.2.3", policy("16.2.15", ceph.Types()...)), warnings{{
 			Reason:  decision.VersionIgnored,
 			Message: "spec.upgradePolicy asks for 16.2.15 pacific for every daemon, so that spec.cephVersion, of 19.2.3 squid, has no effect. To change to 19.2.3, remove spec.upgradePolicy",
+		}}},
+		"an unknown release is required": {cluster("21.0.0", "21.0.1", unsupported), warnings{unknown, {
+			Reason:  decision.UnsupportedAccepted,
+			Message: `the cluster requires the release "umbrella" of OSDs, which is not known: whether the previous upgrade was finished is not known`,
+		}}},
+		"an unknown release will not be required": {cluster("20.1.0", "21.0.1", unsupported), warnings{unknown, {
+			Reason:  decision.ReleaseNotRequired,
+			Message: "the name of the release of Ceph 21.0.1 is not known, so that OSDs of older releases stay accepted. Once every OSD runs it, require it with ceph osd require-osd-release <name>, or add it to a copy of the table ceph-versions.yaml, and give that to the manager with --ceph-versions FILE",
 		}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package decision
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/clients/ceph/versions"
@@ -139,7 +140,11 @@ func gap(s *Situation, d *Decision) bool {
 	return true
 }
 
-// released: the previous upgrade was finished.
+// describeRelease is how a release becomes known.
+const describeRelease = "add it to a copy of the table ceph-versions.yaml, and give that to the manager with --ceph-versions FILE"
+
+// released: the previous upgrade was finished. If the name of the release that the cluster requires is not known, nothing shows that. It does not
+// matter while the daemons on which others depend stay on their release.
 func released(s *Situation, d *Decision) bool {
 	if !d.changes() || d.To.IsZero() {
 		return true
@@ -150,12 +155,38 @@ func released(s *Situation, d *Decision) bool {
 	oldest := d.To.Major - MaxGap
 	osd, known := s.Table.Named(s.Released.OSD)
 	switch {
+	case !known && s.crosses(d):
+		return d.end(Refused, PreviousUnfinished, "the cluster requires the release %q of OSDs, which is not known: %s", s.Released.OSD, describeRelease)
+	case !known && !s.allows(d):
+		return d.end(Refused, PreviousUnfinished, "the cluster requires the release %q of OSDs, which is not known: %s. To change to %s anyway, set allowUnsupported to true", s.Released.OSD, describeRelease, d.To)
 	case !known:
-		return d.end(Refused, PreviousUnfinished, "the cluster requires the release %q of OSDs, which is not known", s.Released.OSD)
+		d.warnOnce(UnsupportedAccepted, fmt.Sprintf("the cluster requires the release %q of OSDs, which is not known: whether the previous upgrade was finished is not known", s.Released.OSD))
 	case osd.Major < oldest:
 		return d.end(Refused, PreviousUnfinished, "require_osd_release is %s, which is too old for %s: finish the previous upgrade with ceph osd require-osd-release", s.Released.OSD, s.Table.Describe(d.To))
-	case s.Released.Mon < oldest:
+	}
+	if s.Released.Mon < oldest {
 		return d.end(Refused, PreviousUnfinished, "min_mon_release is %d, which is too old for %s: finish the previous upgrade of all monitors", s.Released.Mon, s.Table.Describe(d.To))
+	}
+	return true
+}
+
+// crosses reports whether a monitor, a manager or an OSD changes to another release. Gateways and metadata servers follow these, also after the
+// release of the OSDs was required.
+func (s *Situation) crosses(d *Decision) bool {
+	return slices.ContainsFunc(s.Daemons, func(m Daemon) bool {
+		target, moves := d.Targets[m.Name.Type]
+		return slices.Contains(required[ceph.TypeMDS], m.Name.Type) && moves && !m.Runs.IsZero() && m.Runs.Major != target.Version.Major
+	})
+}
+
+// unrequired warns if the release of the OSDs is not required of them, because its name is not known, until somebody else has required it.
+func unrequired(s *Situation, d *Decision) bool {
+	to := d.Targets[ceph.TypeOSD].Version
+	_, known := s.Table.Release(to.Major)
+	osd, named := s.Table.Named(s.Released.OSD)
+	exists := slices.ContainsFunc(s.Daemons, func(m Daemon) bool { return m.Name.Type == ceph.TypeOSD })
+	if !to.IsZero() && !known && named && osd.Major < to.Major && exists {
+		d.warnOnce(ReleaseNotRequired, fmt.Sprintf("the name of the release of Ceph %s is not known, so that OSDs of older releases stay accepted. Once every OSD runs it, require it with ceph osd require-osd-release <name>, or %s", to, describeRelease))
 	}
 	return true
 }

@@ -154,4 +154,5 @@ const (
 	UnsupportedAccepted transitions.Reason = "UnsupportedAccepted"
 	OtherBuild          transitions.Reason = "OtherBuild"
 	VersionIgnored      transitions.Reason = "VersionWithoutEffect"
+	ReleaseNotRequired  transitions.Reason = "ReleaseNotRequired"
 )
