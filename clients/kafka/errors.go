@@ -15,9 +15,10 @@ const (
 	CodeNetworkException           int16 = 13
 	CodeClusterAuthorizationFailed int16 = 31
 	CodeUnsupportedVersion         int16 = 35
-	CodeNotController              int16 = 41
+	CodeInvalidReplicationFactor   int16 = 38
 	CodeInvalidReplicaAssignment   int16 = 39
 	CodeInvalidConfig              int16 = 40
+	CodeNotController              int16 = 41
 	CodeInvalidRequest             int16 = 42
 	CodeKafkaStorageError          int16 = 56
 	CodeNoReassignmentInProgress   int16 = 85

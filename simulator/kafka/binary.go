@@ -88,6 +88,8 @@ const (
 	RequestAlterConfigs     Request = "IncrementalAlterConfigs"
 	RequestReassign         Request = "AlterPartitionAssignments"
 	RequestReassignments    Request = "ListPartitionReassignments"
+	RequestCreateTopics     Request = "CreateTopics"
+	RequestCreatePartitions Request = "CreatePartitions"
 )
 
 // Requests lists the requests that the model implements.
@@ -95,7 +97,7 @@ func Requests() []Request {
 	return []Request{
 		RequestMetadata, RequestAPIVersions, RequestDescribeConfigs, RequestDescribeLogDirs,
 		RequestDescribeQuorum, RequestUpdateFeatures, RequestDescribeCluster, RequestUnregisterBroker,
-		RequestAlterConfigs, RequestReassign, RequestReassignments,
+		RequestAlterConfigs, RequestReassign, RequestReassignments, RequestCreateTopics, RequestCreatePartitions,
 	}
 }
 
@@ -128,6 +130,10 @@ func (b Binary) MaxVersion(request Request) int16 {
 		return 1
 	case RequestReassign:
 		return newest(4, 1, 1, 0)
+	case RequestCreateTopics:
+		return 7
+	case RequestCreatePartitions:
+		return 3
 	default:
 		return -1
 	}

@@ -15,7 +15,7 @@ func binaries() []kafka.Binary {
 	}
 	old := metadata("3.9.2", 1, 21)
 	old.Features = old.Features[1:]
-	return []kafka.Binary{old, metadata("4.0.2", 7, 25), metadata("4.1.2", 7, 27)}
+	return []kafka.Binary{old, metadata("4.0.2", 7, 25), metadata("4.1.2", 7, 27), metadata("4.3.1", 7, 30)}
 }
 
 // dual returns a running cluster of dual-role nodes 1, 2, 3 with the metadata version
@@ -24,7 +24,7 @@ func dual(t testing.TB, version string) *kafka.Cluster {
 	t.Helper()
 	c := kafka.New("test", binaries(), kafka.DefaultSettings())
 	c.SetVoters(1, 2, 3)
-	levels := map[string]int16{"3.9.2": 21, "4.0.2": 25, "4.1.2": 27}
+	levels := map[string]int16{"3.9.2": 21, "4.0.2": 25, "4.1.2": 27, "4.3.1": 30}
 	c.Format(kafka.FeatureLevel{Name: client.MetadataVersion, Level: levels[version]})
 	for id := int32(1); id <= 3; id++ {
 		start(t, c, id, version)

@@ -114,7 +114,7 @@ func without(ids, others []int32) []int32 {
 }
 
 // Cordon answers IncrementalAlterConfigs of the broker that is asked, for cordoned.log.dirs. A release that does not know the
-// setting stores it without an effect.
+// setting stores it without an effect. One that does refuses its alteration below MetadataCordons.
 func (c *Cluster) Cordon(via int32, cordoned bool) error {
 	n, err := c.answering(via)
 	if err != nil {
@@ -123,6 +123,9 @@ func (c *Cluster) Cordon(via int32, cordoned bool) error {
 	return c.guarded(RequestAlterConfigs, via, func() error {
 		if c.Leader == None || c.isolated(n) {
 			return ErrNoAnswer
+		}
+		if leader, _ := c.Node(c.Leader); c.binary(leader.Binary).atLeast(4, 3) && c.Level(client.MetadataVersion) < client.MetadataCordons {
+			return refused(client.CodeInvalidConfig, "The cordoned.log.dirs configuration value cannot be set because it requires metadata.version >= 4.3-IV0")
 		}
 		next := without(c.Cordoned, []int32{via})
 		if cordoned {

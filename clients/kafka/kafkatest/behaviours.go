@@ -69,7 +69,7 @@ func snapshotting() Setup {
 // Behaviours returns all rows of the table.
 func Behaviours() []Behaviour {
 	var all []Behaviour
-	for _, rows := range [][]Behaviour{rolling(), formatting(), raising(), lowering(), lingering(), staleRegistrations(), unregistering(), moving(), cordoning(), altering(), describing(), members(), isolation(), lagging(), versions()} {
+	for _, rows := range [][]Behaviour{rolling(), formatting(), raising(), lowering(), lingering(), staleRegistrations(), unregistering(), moving(), placing(), cordoning(), altering(), describing(), members(), isolation(), lagging(), versions()} {
 		all = append(all, rows...)
 	}
 	return all

@@ -54,20 +54,6 @@ func moving() []Behaviour {
 	}
 }
 
-// cordoning are the rows about brokers that get no new replicas.
-func cordoning() []Behaviour {
-	return []Behaviour{
-		{
-			Name: "a cordon is read back and taken away", Setup: three("4.3.1"), When: Cordon(3, true), Want: accepted(),
-			Then: []Step{Cordoned(3, kafka.CordonedAll), Cordoned(2, ""), Cordon(3, true), Cordon(3, false), Cordoned(3, "")},
-		},
-		{
-			Name: "a cordon outlives the process", Setup: three("4.3.1"), Given: []Step{Cordon(3, true)}, When: Roll("4.3.1", 3), Want: accepted(),
-			Then: []Step{Cordoned(3, kafka.CordonedAll)},
-		},
-	}
-}
-
 // Move moves the only partition of a topic to the replicas, or cancels its move.
 func Move(topic string, replicas ...int32) Step {
 	return step(func(ctx context.Context, w World) error {
@@ -119,22 +105,4 @@ func HasReplicas(broker int32, partitions, wide int) Step {
 		}
 		return nil
 	}, "broker %d has replicas of %d partitions", broker, partitions)
-}
-
-// Cordon cordons a broker, or ends that.
-func Cordon(broker int32, cordoned bool) Step {
-	return step(func(ctx context.Context, w World) error {
-		return w.Client().Cordon(ctx, kafka.Cordon{Broker: broker, Cordoned: cordoned})
-	}, "cordon %d: %v", broker, cordoned)
-}
-
-// Cordoned requires the broker to report this value of cordoned.log.dirs.
-func Cordoned(broker int32, want string) Step {
-	return eventually(func(ctx context.Context, w World) error {
-		configs, err := w.Client().BrokerConfigs(ctx, broker)
-		if err != nil {
-			return err
-		}
-		return differs(want, configs[kafka.ConfigCordonedLogDirs])
-	}, "cordoned directories of %d are %q", broker, want)
 }

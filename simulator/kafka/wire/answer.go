@@ -48,6 +48,10 @@ func Answer(c *kafka.Cluster, via int32, request kmsg.Request) (kmsg.Response, e
 		return reassignments(c, via, r)
 	case *kmsg.IncrementalAlterConfigsRequest:
 		return alterConfigs(c, via, r)
+	case *kmsg.CreateTopicsRequest:
+		return createTopics(c, via, r)
+	case *kmsg.CreatePartitionsRequest:
+		return createPartitions(c, via, r)
 	default:
 		return nil, fmt.Errorf("answering request %d: the model does not implement it", request.Key())
 	}
@@ -153,6 +157,10 @@ func keyOf(request kafka.Request) int16 {
 		return int16(kmsg.AlterPartitionAssignments)
 	case kafka.RequestReassignments:
 		return int16(kmsg.ListPartitionReassignments)
+	case kafka.RequestCreateTopics:
+		return int16(kmsg.CreateTopics)
+	case kafka.RequestCreatePartitions:
+		return int16(kmsg.CreatePartitions)
 	default:
 		return -1
 	}

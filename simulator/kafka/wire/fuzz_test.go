@@ -14,7 +14,7 @@ import (
 // none, and never ends the process.
 func FuzzAnswer(f *testing.F) {
 	for _, key := range []kmsg.Key{kmsg.ApiVersions, kmsg.Metadata, kmsg.DescribeCluster, kmsg.DescribeQuorum, kmsg.DescribeLogDirs,
-		kmsg.DescribeConfigs, kmsg.UpdateFeatures, kmsg.UnregisterBroker} {
+		kmsg.DescribeConfigs, kmsg.UpdateFeatures, kmsg.UnregisterBroker, kmsg.CreateTopics, kmsg.CreatePartitions} {
 		for version := range int16(5) {
 			request := kmsg.RequestForKey(int16(key))
 			request.SetVersion(version)
