@@ -109,6 +109,9 @@ func TestKindCorrectsTheServiceOfAMonitor(t *testing.T) {
 		return s
 	}
 	before := service()
+	if !before.Spec.PublishNotReadyAddresses {
+		t.Error("the Service leads to the pod only once that is ready")
+	}
 	again := func(name, address string) {
 		t.Helper()
 		s := before.DeepCopy()
@@ -118,6 +121,7 @@ func TestKindCorrectsTheServiceOfAMonitor(t *testing.T) {
 	again("zzz", "10.96.0.99") // a copy, read last
 	edited := service()
 	edited.Spec.Ports, edited.Spec.Selector = edited.Spec.Ports[:1], map[string]string{"app": "another"}
+	edited.Spec.PublishNotReadyAddresses = false
 	r.must(r.client.Update(ctx, edited))
 	r.until("the repair", time.Minute, func() bool { return cmp.Equal(before.Spec, service().Spec) })
 

@@ -48,11 +48,12 @@ func (t *scope) correct(ctx context.Context, name ceph.Daemon, have, want *corev
 	same := func(a, b corev1.ServicePort) bool {
 		return a.Name == b.Name && a.Port == b.Port && a.TargetPort == b.TargetPort && cmp.Or(a.Protocol, corev1.ProtocolTCP) == b.Protocol
 	}
-	if slices.EqualFunc(have.Spec.Ports, want.Spec.Ports, same) && maps.Equal(have.Spec.Selector, want.Spec.Selector) {
+	if slices.EqualFunc(have.Spec.Ports, want.Spec.Ports, same) && maps.Equal(have.Spec.Selector, want.Spec.Selector) &&
+		have.Spec.PublishNotReadyAddresses == want.Spec.PublishNotReadyAddresses {
 		return nil
 	}
 	changed := have.DeepCopy()
-	changed.Spec.Ports, changed.Spec.Selector = want.Spec.Ports, want.Spec.Selector
+	changed.Spec.Ports, changed.Spec.Selector, changed.Spec.PublishNotReadyAddresses = want.Spec.Ports, want.Spec.Selector, want.Spec.PublishNotReadyAddresses
 	if err := t.write.Update(ctx, changed); err != nil {
 		return fmt.Errorf("changing the Service of %s: %w", name, err)
 	}

@@ -180,7 +180,8 @@ func address(ip string) string {
 }
 
 // MonService returns the Service of a monitor. Its address identifies the monitor for the whole life of the cluster, so that it has no
-// owner.
+// owner. It leads to the pod before that is ready: the monitor then answers or refuses connections itself
+// (docs/decisions/0735-a-rejected-connection-keeps-a-monitor-busy.md).
 func MonService(c *cephv1.Cluster, d ceph.Daemon) *corev1.Service {
 	port := func(name string, number int32) corev1.ServicePort {
 		return corev1.ServicePort{Name: name, Port: number, TargetPort: intstr.FromInt32(number), Protocol: corev1.ProtocolTCP}
@@ -189,6 +190,7 @@ func MonService(c *cephv1.Cluster, d ceph.Daemon) *corev1.Service {
 		ObjectMeta: metav1.ObjectMeta{Name: daemons.ObjectName(c.Name, d), Namespace: c.Namespace, Labels: daemonLabels(c.Name, d)},
 		Spec: corev1.ServiceSpec{
 			Selector: selector(c.Name, d), Ports: []corev1.ServicePort{port("tcp-msgr2", portV2), port("tcp-msgr1", portV1)},
+			PublishNotReadyAddresses: true,
 		},
 	}
 }
