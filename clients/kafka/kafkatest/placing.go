@@ -104,12 +104,7 @@ func create(ctx context.Context, w World, topic string, partitions int32, replic
 	if err != nil {
 		return err
 	}
-	for _, r := range resp.Topics {
-		if err := refusal(r.ErrorCode, r.ErrorMessage); err != nil {
-			return err
-		}
-	}
-	return nil
+	return refusal(resp.Topics[0].ErrorCode, resp.Topics[0].ErrorMessage)
 }
 
 // Extend adds partitions without an assignment to a topic, until it has that many.
@@ -125,12 +120,7 @@ func Extend(topic string, partitions int32) Step {
 		if err != nil {
 			return err
 		}
-		for _, r := range resp.Topics {
-			if err := refusal(r.ErrorCode, r.ErrorMessage); err != nil {
-				return err
-			}
-		}
-		return nil
+		return refusal(resp.Topics[0].ErrorCode, resp.Topics[0].ErrorMessage)
 	}, "extend %s to %d partitions", topic, partitions)
 }
 

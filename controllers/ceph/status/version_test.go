@@ -166,7 +166,7 @@ func TestProjectDoesNotSettleOnAnOlderPolicy(t *testing.T) {
 
 // TestProjectKeepsWarnings: while Ceph cannot be read, the Warnings that follow from what it says stay as they are.
 func TestProjectKeepsWarnings(t *testing.T) {
-	for _, reason := range []transitions.Reason{decision.VersionIgnored, decision.ReleaseNotRequired} {
+	for _, reason := range []transitions.Reason{decision.VersionWithoutEffect, decision.ReleaseNotRequired} {
 		t.Run(string(reason), func(t *testing.T) {
 			s := reporting(t, &record.Record{Daemons: map[string]record.Daemon{"mon.a": {Reference: "ceph:a"}}})
 			s.Cluster = transitions.Pending[cephupgrade.Cluster]()

@@ -220,7 +220,7 @@ func unusual(c *cephv1.Cluster, s *observation.Snapshot) (out []metav1.Condition
 		return nil
 	}
 	if !known || !recorded && !rests(c) {
-		return remains(c, decision.Downgrade, decision.OtherBuild, decision.UnsupportedAccepted, decision.VersionIgnored, decision.ReleaseNotRequired)
+		return remains(c, decision.Downgrade, decision.OtherBuild, decision.UnsupportedAccepted, decision.VersionWithoutEffect, decision.ReleaseNotRequired)
 	}
 	f := cephupgrade.Facts{Spec: facts.Spec(c, s), Daemons: facts.Daemons(s)}
 	texts := map[transitions.Reason][]string{}

@@ -340,11 +340,11 @@ func TestDecideWarnings(t *testing.T) {
 		want warnings
 	}{
 		"an older policy of every daemon": {cluster("16.2.15", "18.2.7", policy("16.2.15", "mon", "mgr", "osd"), without("rgw", "mds")), warnings{{
-			Reason:  decision.VersionIgnored,
+			Reason:  decision.VersionWithoutEffect,
 			Message: "spec.upgradePolicy asks for 16.2.15 pacific for every daemon, so that spec.cephVersion, of 18.2.7 reef, has no effect. To change to 18.2.7, remove spec.upgradePolicy",
 		}}},
 		"an older policy of every daemon, and older than those": {cluster("18.2.7", "19.2.3", policy("16.2.15", ceph.Types()...)), warnings{{
-			Reason:  decision.VersionIgnored,
+			Reason:  decision.VersionWithoutEffect,
 			Message: "spec.upgradePolicy asks for 16.2.15 pacific for every daemon, so that spec.cephVersion, of 19.2.3 squid, has no effect. To change to 19.2.3, remove spec.upgradePolicy",
 		}}},
 		"an unknown release is required": {cluster("21.0.0", "21.0.1", unsupported), warnings{unknown, {

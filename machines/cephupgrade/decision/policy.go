@@ -79,6 +79,6 @@ func (s *Situation) Overruled(types []ceph.Type) *transitions.Problem {
 	if policy := s.Policy.Image.Version; policy.IsZero() || s.Wanted.Version.IsZero() || policy.Compare(s.Wanted.Version) >= 0 {
 		return nil
 	}
-	return transitions.Problemf(VersionIgnored, "spec.upgradePolicy asks for %s for every daemon, so that spec.cephVersion, of %s, has no effect. To change to %s, remove spec.upgradePolicy",
+	return transitions.Problemf(VersionWithoutEffect, "spec.upgradePolicy asks for %s for every daemon, so that spec.cephVersion, of %s, has no effect. To change to %s, remove spec.upgradePolicy",
 		s.Table.Describe(s.Policy.Image.Version), s.Table.Describe(s.Wanted.Version), s.Wanted.Version)
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/detent-dev/detent/simulator/kafka"
 )
 
-var errChosen = errors.New("the model implements neither assignments nor configurations of new topics")
+var errNotModelled = errors.New("the model implements neither assignments nor configurations of new topics")
 
 // createTopics creates topics on brokers that the model chooses.
 func createTopics(c *kafka.Cluster, via int32, r *kmsg.CreateTopicsRequest) (kmsg.Response, error) {
 	resp := r.ResponseKind().(*kmsg.CreateTopicsResponse)
 	for _, asked := range r.Topics {
 		if len(asked.ReplicaAssignment) > 0 || len(asked.Configs) > 0 {
-			return nil, errChosen
+			return nil, errNotModelled
 		}
 		out := kmsg.NewCreateTopicsResponseTopic()
 		out.Topic = asked.Topic
@@ -35,7 +35,7 @@ func createPartitions(c *kafka.Cluster, via int32, r *kmsg.CreatePartitionsReque
 	resp := r.ResponseKind().(*kmsg.CreatePartitionsResponse)
 	for _, asked := range r.Topics {
 		if len(asked.Assignment) > 0 || r.ValidateOnly {
-			return nil, errChosen
+			return nil, errNotModelled
 		}
 		out := kmsg.NewCreatePartitionsResponseTopic()
 		out.Topic = asked.Topic
