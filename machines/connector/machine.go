@@ -23,15 +23,6 @@ const (
 	Clearing   = "Clearing"
 )
 
-const (
-	// pause is how long the lifecycle waits before it repeats a request that failed.
-	pause = 10 * time.Second
-	// settle is how long a request whose outcome is uncertain may still be executed.
-	settle = 100 * time.Second
-	// stopAgain is after how long a stop that Connect has confirmed is requested again. Each request starts a rebalance.
-	stopAgain = 10 * time.Minute
-)
-
 // Data is what transitions choose.
 type Data struct {
 	// Command that is sent, or was sent last.
@@ -200,22 +191,6 @@ var (
 	maySend         = command("may-send", "another request is due, or the last one may be repeated", "a pause after the last request", mayRepeat)
 )
 
-// mayRepeat says whether the last command may be sent again.
-func mayRepeat(f *Facts, d Data, due Command) (bool, string) {
-	wait := pause
-	switch {
-	case !f.sends(due, d):
-		return true, "" // the last one had its effect, or is not needed any more
-	case d.Outcome == connectoroffsets.Uncertain:
-		wait = settle
-	case d.Outcome == connectoroffsets.Confirmed && due == Stop:
-		wait = stopAgain
-	case d.Outcome == connectoroffsets.Confirmed:
-		wait = settle
-	}
-	return !f.Now.Before(f.Since.Add(wait)), saw(due, f.Failure)
-}
-
 // send sends the command of the state, once in each visit.
 var send = &machines.Action[Facts, Data, Effect]{
 	Name: "send-command", Doc: "sends the request to Connect", Needs: []transitions.Need{NeedConnectors}, ResolvedBy: NeedConnectors,
@@ -239,11 +214,6 @@ var send = &machines.Action[Facts, Data, Effect]{
 // value requests another restart. Data of an earlier release has no value, and is of any.
 func (f *Facts) requests(d Data) bool {
 	return f.Restart.Annotation == d.Annotation && (d.Value == "" || f.Restart.Value == d.Value)
-}
-
-// sends reports whether the command that is due is that of the data. A restart that another annotation or value requests is another command.
-func (f *Facts) sends(due Command, d Data) bool {
-	return due == d.Command && (due != RestartIt && due != RestartTask || f.requests(d))
 }
 
 // cleared says that no annotation requests the restart that was carried out.

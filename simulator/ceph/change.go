@@ -172,3 +172,13 @@ func (c *Cluster) fsSet(name, field, value string) client.Result {
 	}
 	return client.Result{}
 }
+
+// out takes an OSD out. It comes back when it starts.
+func (c *Cluster) out(number string) client.Result {
+	d := c.find(client.Daemon{Type: client.TypeOSD, ID: number})
+	if d == nil {
+		return said("osd.%s does not exist", number)
+	}
+	d.Out = true
+	return said("marked out osd.%s", number)
+}

@@ -39,16 +39,6 @@ func (c *Cluster) newOSD(uuid string) client.Result {
 	return client.Result{Stdout: []byte(name.ID + "\n")}
 }
 
-// out takes an OSD out. It comes back when it starts.
-func (c *Cluster) out(number string) client.Result {
-	d := c.find(client.Daemon{Type: client.TypeOSD, ID: number})
-	if d == nil {
-		return said("osd.%s does not exist", number)
-	}
-	d.Out = true
-	return said("marked out osd.%s", number)
-}
-
 // purge removes an OSD that is down. One that does not exist is removed already.
 func (c *Cluster) purge(number string) client.Result {
 	name := client.Daemon{Type: client.TypeOSD, ID: number}

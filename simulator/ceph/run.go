@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	client "github.com/detent-dev/detent/clients/ceph"
@@ -142,52 +141,6 @@ func (c *Cluster) answer(command client.Command, text string) client.Result {
 	return refused(22, "EINVAL", "invalid command")
 }
 
-// handler answers the commands of a form: its words, * for one argument, and ... for at least one.
-type handler struct {
-	form []string
-	run  func(c *Cluster, args []string, input []byte) client.Result
-}
-
-func handlers() []handler {
-	return []handler{
-		{[]string{"*", "ok-to-stop", "..."}, func(c *Cluster, a []string, _ []byte) client.Result { return c.okToStop(a[0], a[1:]) }},
-		{[]string{"tell", "*", "..."}, func(c *Cluster, a []string, input []byte) client.Result { return c.tell(a[0], a[1:], input) }},
-		{[]string{"config-key", "*", "..."}, func(c *Cluster, a []string, input []byte) client.Result { return c.configKey(a[0], a[1], input) }},
-		{[]string{"osd", "set-group", "noout", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.noOut(a[0], true) }},
-		{[]string{"osd", "unset-group", "noout", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.noOut(a[0], false) }},
-		{[]string{"osd", "require-osd-release", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.require(a[0]) }},
-		{[]string{"fs", "set", "*", "*", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.fsSet(a[0], a[1], a[2]) }},
-		{[]string{"osd", "out", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.out(a[0]) }},
-		{[]string{"osd", "purge", "*", "--yes-i-really-mean-it"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.purge(a[0]) }},
-		{[]string{"osd", "new", "*", "-i", "-"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.newOSD(a[0]) }},
-		{[]string{"osd", "pool", "create", "*", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.createPool(a[0], a[1]) }},
-		{[]string{"fs", "flag", "set", "enable_multiple", "true", "--yes-i-really-mean-it"}, func(c *Cluster, _ []string, _ []byte) client.Result {
-			c.SeveralFilesystems = true
-			return client.Result{}
-		}},
-		{[]string{"fs", "new", "*", "*", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.createFilesystem(a[0], a[1], a[2]) }},
-		{[]string{"auth", "import", "-i", "-"}, func(*Cluster, []string, []byte) client.Result { return said("imported keyring") }},
-		{[]string{"mgr", "fail", "*"}, func(c *Cluster, a []string, _ []byte) client.Result { return c.mgrFail(a[0]) }},
-	}
-}
-
-// matches returns the arguments of a command of the form.
-func matches(form, args []string) (rest []string, ok bool) {
-	for i, word := range form {
-		switch {
-		case i >= len(args):
-			return nil, false
-		case word == "...":
-			return append(rest, args[i:]...), true
-		case word == "*":
-			rest = append(rest, args[i])
-		case word != args[i]:
-			return nil, false
-		}
-	}
-	return rest, len(form) == len(args)
-}
-
 func (c *Cluster) mgrFail(id string) client.Result {
 	if !c.fail(id) {
 		return said("Daemon not found '%s', already failed?", id)
@@ -211,111 +164,4 @@ func refused(code int, name, text string) client.Result {
 // said is an answer in words.
 func said(format string, args ...any) client.Result {
 	return client.Result{Stderr: fmt.Appendf(nil, format+"\n", args...)}
-}
-
-func (c *Cluster) okToStop(kind string, ids []string) client.Result {
-	switch client.Type(kind) {
-	case client.TypeMon:
-		return c.monOKToStop(ids)
-	case client.TypeOSD:
-		return c.osdOKToStop(ids)
-	case client.TypeMDS:
-		return c.mdsOKToStop(ids)
-	default:
-		return refused(22, "EINVAL", "invalid command")
-	}
-}
-
-func (c *Cluster) monOKToStop(ids []string) client.Result {
-	var left []string
-	all := 0
-	c.of(client.TypeMon, func(d *Daemon) {
-		all++
-		if c.reported(d) && !slices.Contains(ids, d.Name.ID) {
-			left = append(left, d.Name.ID)
-		}
-	})
-	if 2*len(left) > all {
-		return said("quorum should be preserved (%s) after stopping [%s]", strings.Join(left, ","), strings.Join(ids, ","))
-	}
-	return refused(16, "EBUSY", fmt.Sprintf("not enough monitors would be available (%s) after stopping mons [%s]", strings.Join(left, ","), strings.Join(ids, ",")))
-}
-
-// osdOKToStop answers from the statistics, which a manager that just became active does not have, and which have the pools as they were
-// reported. Whether OSDs are up is current.
-func (c *Cluster) osdOKToStop(ids []string) client.Result {
-	if strings.HasPrefix(ids[len(ids)-1], "--max") {
-		if c.release() < 16 {
-			return refused(22, "EINVAL", "invalid command")
-		}
-		ids = ids[:len(ids)-1]
-	}
-	var asked []client.Daemon
-	var numbers []int
-	for _, id := range ids {
-		n, err := strconv.Atoi(id)
-		if err != nil {
-			return refused(22, "EINVAL", "invalid osd id "+id)
-		}
-		asked, numbers = append(asked, client.Daemon{Type: client.TypeOSD, ID: id}), append(numbers, n)
-	}
-	if c.statsAt < 0 {
-		return c.osdUndecided(numbers)
-	}
-	bad, fine := 0, 0
-	c.eachPG(c.counted, nil, func(_, _ int, _ Pool) { fine++ })
-	var before []int
-	c.eachPG(c.counted, nil, func(present, _ int, _ Pool) { before = append(before, present) })
-	i := 0
-	c.eachPG(c.counted, asked, func(present, _ int, pool Pool) {
-		if present < pool.MinSize && present < before[i] {
-			bad++
-		}
-		i++
-	})
-	if !slices.ContainsFunc(asked, func(d client.Daemon) bool { at := c.find(d); return at != nil && c.up(at) }) {
-		fine = 0 // nothing would change
-	}
-	return c.osdPermission(numbers, fine-min(bad, fine), bad)
-}
-
-func (c *Cluster) osdUndecided(numbers []int) client.Result {
-	r := refused(11, "EAGAIN", "1 pgs have unknown state; cannot draw any conclusions")
-	if c.release() >= 16 {
-		r.Stdout = given(map[string]any{"ok_to_stop": false, "osds": numbers, "num_ok_pgs": 0, "num_not_ok_pgs": 0}).Stdout
-	}
-	return r
-}
-
-func (c *Cluster) osdPermission(numbers []int, fine, bad int) client.Result {
-	why := fmt.Sprintf("unsafe to stop osd(s) at this time (%d PGs are or would become offline)", bad)
-	if c.release() < 16 {
-		if bad > 0 {
-			return refused(16, "EBUSY", fmt.Sprintf("%d PGs are already too degraded, would become too degraded or might become unavailable", bad))
-		}
-		return said("OSD(s) %s are ok to stop without reducing availability or risking data, provided there are no other concurrent failures or interventions.", strings.Trim(fmt.Sprint(numbers), "[]"))
-	}
-	r := given(map[string]any{"ok_to_stop": bad == 0, "osds": numbers, "num_ok_pgs": fine, "num_not_ok_pgs": bad})
-	if bad > 0 {
-		r.Code, r.Stderr = 16, fmt.Appendf(nil, "Error EBUSY: %s\n", why)
-	}
-	return r
-}
-
-func (c *Cluster) mdsOKToStop(ids []string) client.Result {
-	spare, taken := 0, 0
-	c.of(client.TypeMDS, func(d *Daemon) {
-		asked := slices.Contains(ids, d.Name.ID)
-		switch {
-		case !c.ready(d):
-		case d.Rank < 0 && !asked:
-			spare++
-		case d.Rank >= 0 && asked:
-			taken++
-		}
-	})
-	if taken > spare {
-		return refused(16, "EBUSY", "insufficient standby MDS daemons to stop active gids and/or standby gids")
-	}
-	return said("should be safe to stop [%s]", strings.Join(ids, ","))
 }
