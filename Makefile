@@ -133,9 +133,16 @@ E2E_FILTER := images$(if $(strip $(ONLY)), && ($(subst $(SPACE), || ,$(E2E_OF)))
 E2E      := bin/cluster run $(if $(CI),,--keep)
 E2E_TEST := go test -count=1 -tags e2e -timeout 30m ./test/e2e -v -ginkgo.v -ginkgo.no-color -ginkgo.fail-on-empty
 
+SMOKE_IMAGES := tools operator hello kafka-4.0.2 kafka-4.1.2 ceph-16.2.15
+
 .PHONY: e2e-smoke
 e2e-smoke: cluster ## run hello and the manager from their images on a real cluster, with a real broker that is upgraded and a small Ceph
-	@$(E2E) --images=tools,operator,hello,kafka-4.0.2,kafka-4.1.2,ceph-16.2.15 -- $(E2E_TEST) -ginkgo.label-filter=smoke
+	@$(E2E) --images=$(subst $(SPACE),$(COMMA),$(SMOKE_IMAGES)) -- $(E2E_TEST) -ginkgo.label-filter=smoke
+
+.PHONY: e2e-smoke-needs
+e2e-smoke-needs: cluster ## download, build and install what e2e-smoke needs, and start nothing
+	@bin/cluster prepare
+	@bin/cluster images $(SMOKE_IMAGES)
 
 SUITE    ?=#      label of the scenarios in `make e2e`: kafka, connect or ceph; none means all
 E2E_KAFKA  := exporter,kafka-3.9.2,kafka-4.0.2,kafka-4.1.2,kafka-4.3.1
