@@ -20,7 +20,7 @@ type NewTopic struct {
 // CreateTopic answers CreateTopics for one topic, which the broker forwards to the leader. Without an assignment, cordoned brokers
 // get no replica. The topic has the min.insync.replicas of the broker that is asked.
 func (c *Cluster) CreateTopic(via int32, t NewTopic, validateOnly bool) error {
-	return c.creating(via, RequestCreateTopics, func(n *Node) error {
+	return c.forwarded(via, RequestCreateTopics, None, func(n *Node) error {
 		if len(c.partitionsOf(t.Name)) > 0 || t.Partitions < 1 || t.Partitions > maxCreated || t.Replicas < 1 {
 			return fmt.Errorf("creating topic %s: the model creates new topics only, with 1 to %d partitions and a number of replicas", t.Name, maxCreated)
 		}
@@ -37,7 +37,7 @@ func (c *Cluster) CreateTopic(via int32, t NewTopic, validateOnly bool) error {
 
 // AddPartitions answers CreatePartitions for one topic, until it has count partitions. They have as many replicas as its first one.
 func (c *Cluster) AddPartitions(via int32, topic string, count int32) error {
-	return c.creating(via, RequestCreatePartitions, func(*Node) error {
+	return c.forwarded(via, RequestCreatePartitions, None, func(*Node) error {
 		has := c.partitionsOf(topic)
 		if len(has) == 0 {
 			return refused(client.CodeUnknownTopicOrPartition, client.CodeName(client.CodeUnknownTopicOrPartition))
@@ -55,28 +55,11 @@ func (c *Cluster) AddPartitions(via int32, topic string, count int32) error {
 	})
 }
 
-// creating executes the work of a request that the broker forwards to the leader.
-func (c *Cluster) creating(via int32, request Request, work func(n *Node) error) error {
-	n, err := c.answering(via)
-	if err != nil {
-		return err
-	}
-	return c.guarded(request, None, func() error {
-		if c.Leader == None || c.isolated(n) {
-			return ErrNoAnswer
-		}
-		if err := work(n); err != nil {
-			return err
-		}
-		c.Tick(c.Now)
-		return nil
-	})
-}
-
 func (c *Cluster) createPartitions(t NewTopic, from, minISR int32) {
 	for index := from; index < t.Partitions; index++ {
 		c.CreatePartition(t.Name, index, minISR, c.place(index, t.Replicas)...)
 	}
+	c.Tick(c.Now)
 }
 
 func (c *Cluster) partitionsOf(topic string) []Partition {

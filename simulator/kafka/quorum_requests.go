@@ -8,15 +8,8 @@ import (
 
 // DescribeQuorum answers DescribeQuorum, which the broker forwards to the leader. It returns ErrNoAnswer without a leader.
 func (c *Cluster) DescribeQuorum(via int32) (client.Quorum, error) {
-	n, err := c.answering(via)
-	if err != nil {
-		return client.Quorum{}, err
-	}
 	var answer client.Quorum
-	err = c.guarded(RequestDescribeQuorum, None, func() error {
-		if c.Leader == None || c.isolated(n) {
-			return ErrNoAnswer
-		}
+	err := c.forwarded(via, RequestDescribeQuorum, None, func(*Node) error {
 		answer = c.quorum()
 		return nil
 	})

@@ -9,15 +9,8 @@ import (
 
 // Reassignments answers ListPartitionReassignments of all partitions, which the broker forwards to the leader.
 func (c *Cluster) Reassignments(via int32) ([]client.Reassignment, error) {
-	n, err := c.answering(via)
-	if err != nil {
-		return nil, err
-	}
 	var moving []client.Reassignment
-	err = c.guarded(RequestReassignments, None, func() error {
-		if c.Leader == None || c.isolated(n) {
-			return ErrNoAnswer
-		}
+	err := c.forwarded(via, RequestReassignments, None, func(*Node) error {
 		for i := range c.Partitions {
 			if p := &c.Partitions[i]; p.moving() {
 				moving = append(moving, client.Reassignment{Topic: p.Topic, Index: p.Index, Replicas: p.Replicas, Adding: p.Adding, Removing: p.Removing})
@@ -40,15 +33,8 @@ type ReassignResult struct {
 // Reassign answers AlterPartitionReassignments, which the broker forwards to the leader. Each partition is executed or refused on
 // its own.
 func (c *Cluster) Reassign(via int32, moves []client.Move) ([]ReassignResult, error) {
-	n, err := c.answering(via)
-	if err != nil {
-		return nil, err
-	}
 	var results []ReassignResult
-	err = c.guarded(RequestReassign, None, func() error {
-		if c.Leader == None || c.isolated(n) {
-			return ErrNoAnswer
-		}
+	err := c.forwarded(via, RequestReassign, None, func(*Node) error {
 		for _, m := range moves {
 			results = append(results, ReassignResult{Topic: m.Topic, Index: m.Index, Refused: c.reassign(m)})
 		}
@@ -116,14 +102,7 @@ func without(ids, others []int32) []int32 {
 // Cordon answers IncrementalAlterConfigs of the broker that is asked, for cordoned.log.dirs. A release that does not know the
 // setting stores it without an effect. One that does refuses its alteration below MetadataCordons.
 func (c *Cluster) Cordon(via int32, cordoned bool) error {
-	n, err := c.answering(via)
-	if err != nil {
-		return err
-	}
-	return c.guarded(RequestAlterConfigs, via, func() error {
-		if c.Leader == None || c.isolated(n) {
-			return ErrNoAnswer
-		}
+	return c.forwarded(via, RequestAlterConfigs, via, func(*Node) error {
 		if leader, _ := c.Node(c.Leader); c.binary(leader.Binary).atLeast(4, 3) && c.Level(client.MetadataVersion) < client.MetadataCordons {
 			return refused(client.CodeInvalidConfig, "The cordoned.log.dirs configuration value cannot be set because it requires metadata.version >= 4.3-IV0")
 		}

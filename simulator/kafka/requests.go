@@ -197,19 +197,26 @@ type FeatureResult struct {
 	Refused *client.Refused
 }
 
+// forwarded executes a request that the broker forwards to the leader. Without a leader, or if the broker is cut off, it is not answered.
+func (c *Cluster) forwarded(via int32, request Request, target int32, work func(broker *Node) error) error {
+	n, err := c.answering(via)
+	if err != nil {
+		return err
+	}
+	return c.guarded(request, target, func() error {
+		if c.Leader == None || c.isolated(n) {
+			return ErrNoAnswer
+		}
+		return work(n)
+	})
+}
+
 // UpdateFeatures answers UpdateFeatures, which the broker forwards to the leader. Controllers of 4.0 and later report a
 // refusal as one error for the whole request, earlier ones as results per feature.
 func (c *Cluster) UpdateFeatures(via int32, updates []FeatureUpdate, validateOnly bool) ([]FeatureResult, error) {
-	n, err := c.answering(via)
-	if err != nil {
-		return nil, err
-	}
 	var results []FeatureResult
-	err = c.guarded(RequestUpdateFeatures, None, func() error {
-		leader, ok := c.Node(c.Leader)
-		if !ok || c.isolated(n) {
-			return ErrNoAnswer
-		}
+	err := c.forwarded(via, RequestUpdateFeatures, None, func(*Node) error {
+		leader, _ := c.Node(c.Leader)
 		whole := c.binary(leader.Binary).atLeast(4, 0)
 		failed := false
 		for _, u := range updates {
@@ -239,14 +246,7 @@ func (c *Cluster) UpdateFeatures(via int32, updates []FeatureUpdate, validateOnl
 // UnregisterBroker answers UnregisterBroker, which the broker forwards to the leader. It does not check whether the broker is
 // alive: a live process keeps running, in no ISR, until it is restarted.
 func (c *Cluster) UnregisterBroker(via, id int32) error {
-	n, err := c.answering(via)
-	if err != nil {
-		return err
-	}
-	return c.guarded(RequestUnregisterBroker, id, func() error {
-		if c.Leader == None || c.isolated(n) {
-			return ErrNoAnswer
-		}
+	return c.forwarded(via, RequestUnregisterBroker, id, func(*Node) error {
 		i := c.registrationIndex(id)
 		if i < 0 {
 			return refused(client.CodeBrokerIDNotRegistered, "Broker ID "+strconv.Itoa(int(id))+" is not currently registered")
