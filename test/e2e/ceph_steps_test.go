@@ -88,7 +88,7 @@ func (c *store) edit(ctx SpecContext, patch string) {
 // pulled brings the image of a version to the node, so that its pull is not counted as time of an upgrade.
 func (c *store) pulled(ctx SpecContext, version string) {
 	GinkgoHelper()
-	pod := tool(c.Scenario, "pull-"+version)
+	pod := tool(c.Scenario, "pull-"+strings.ReplaceAll(version, ".", "-"))
 	pod.Spec.Containers[0].Image, pod.Spec.Containers[0].Command = cephImage(version), []string{"true"}
 	Expect(cluster.Client.Create(ctx, pod)).To(Succeed())
 	result(ctx, pod)
