@@ -29,20 +29,31 @@ func Run(ctx context.Context, kubeconfig, name, dir string) error {
 	if err != nil {
 		return fmt.Errorf("starting the provisioner: %w", err)
 	}
-	controller.NewProvisionController(ctx, client, name, &provisioner{dir: dir}, controller.LeaderElection(false)).Run(ctx)
+	controller.NewProvisionController(ctx, client, name, &provisioner{dir: dir, mounts: machine.Mounts, run: run}, controller.LeaderElection(false)).Run(ctx)
 	return nil
 }
 
 // provisioner creates each volume as a file system in a sparse file, and mounts it, so that a volume has a limited size
 // and can run full.
-type provisioner struct{ dir string }
+type provisioner struct {
+	dir string
+	// mounts returns the mount points at and below a directory.
+	mounts func(dir string) ([]string, error)
+	// run executes a command.
+	run func(ctx context.Context, name string, args ...string) error
+}
 
-// Provision creates the volume of a claim.
+// Provision creates the volume of a claim. It is called again for a volume that exists if the object of the volume is not in the controller's
+// cache yet: a process may use the file system by then, which stays as it is.
 func (p *provisioner) Provision(ctx context.Context, o controller.ProvisionOptions) (*corev1.PersistentVolume, controller.ProvisioningState, error) {
 	path := filepath.Join(p.dir, o.PVName)
 	size := o.PVC.Spec.Resources.Requests[corev1.ResourceStorage]
-	if err := mount(ctx, path, size.Value()); err != nil {
-		return nil, controller.ProvisioningFinished, errors.Join(fmt.Errorf("making volume %s: %w", o.PVName, err), unmount(path))
+	mounted, err := p.mounts(path)
+	if err == nil && len(mounted) == 0 {
+		err = p.mount(ctx, path, size.Value())
+	}
+	if err != nil {
+		return nil, controller.ProvisioningFinished, fmt.Errorf("making volume %s: %w", o.PVName, err)
 	}
 	return &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{Name: o.PVName},
@@ -69,7 +80,16 @@ func (p *provisioner) Delete(_ context.Context, volume *corev1.PersistentVolume)
 // image is the path of the file with the file system that is mounted at path.
 func image(path string) string { return path + ".ext4" }
 
-func mount(ctx context.Context, path string, size int64) error {
+// mount makes the file system of a volume, from nothing: what is there is left of a call that was interrupted.
+func (p *provisioner) mount(ctx context.Context, path string, size int64) (err error) {
+	if err := unmount(path); err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, unmount(path))
+		}
+	}()
 	if err := os.Mkdir(path, 0o777); err != nil {
 		return err
 	}
@@ -80,15 +100,20 @@ func mount(ctx context.Context, path string, size int64) error {
 	if err := errors.Join(f.Truncate(size), f.Close()); err != nil {
 		return err
 	}
-	for _, command := range [][]string{
-		{"mkfs.ext4", "-q", "-m", "0", image(path)},
-		{"mount", "-o", "loop", image(path), path},
-	} {
-		if out, err := exec.CommandContext(ctx, command[0], command[1:]...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w: %s", command[0], err, bytes.TrimSpace(out))
-		}
+	if err := p.run(ctx, "mkfs.ext4", "-q", "-m", "0", image(path)); err != nil {
+		return err
+	}
+	if err := p.run(ctx, "mount", "-o", "loop", image(path), path); err != nil {
+		return err
 	}
 	return os.Chmod(path, 0o777)
+}
+
+func run(ctx context.Context, name string, args ...string) error {
+	if out, err := exec.CommandContext(ctx, name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, bytes.TrimSpace(out))
+	}
+	return nil
 }
 
 func unmount(path string) error {
