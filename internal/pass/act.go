@@ -37,6 +37,10 @@ func Act[O, S, E any](in In[O, S, E], step *Step[O, S, E], s *LifecycleResult[E]
 	action, _ := lc.Action(s.Entry.State)
 	out := ActionResult[E]{Lifecycle: s.Name, Action: action, RequestID: machines.RequestIDOf(in.UID, s.Name, s.Entry)}
 	needs := merge(lc.Needs(s.Entry), action.Needs)
+	removed := s.Deleting && !in.Deleting
+	if removed {
+		needs = merge(in.AlwaysNeeded, needs) // the list of the instances may be read of these facts
+	}
 	snapshot, again := step.Snapshot, action.Live || step.acted || missing(step.needs, needs)
 	step.acted = true
 	if again {
@@ -45,7 +49,7 @@ func Act[O, S, E any](in In[O, S, E], step *Step[O, S, E], s *LifecycleResult[E]
 			return out, snapshot, fmt.Errorf("observing for action %s: %w", action.Name, err)
 		}
 	}
-	if s.Deleting && !in.Deleting && !in.isRemoved(s.Name, snapshot) {
+	if removed && !in.isRemoved(s.Name, snapshot) {
 		return out, snapshot, nil // the decision was made on an older list of the instances
 	}
 	evaluation := lc.Evaluate(in.input(lc, s.Entry, snapshot, needs, s.Deleting, action.Live))

@@ -254,3 +254,45 @@ func TestDecideDropsAnInstanceOnlyInAnEndThatIsTrue(t *testing.T) {
 		})
 	}
 }
+
+// An action of an instance that is not declared any more observes what the list of the instances is read of, or it would never be released.
+func TestActReleasesAnInstanceOfACostlyList(t *testing.T) {
+	for name, live := range map[string]bool{"on live facts": true, "on the facts of the decision, and on later ones": false} {
+		t.Run(name, func(t *testing.T) {
+			def := releasing()
+			def.States[3].Kind = states.Work
+			def.States[3].Action = &machines.Action[tank, none, string]{Effects: func(*tank, none) []string { return []string{"drain"} }, Live: live}
+			machine, err := machines.Compile(def)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, _ := given(t, nil, at("tank/a", "Draining", machines.DeletionTarget), at("tank/b", "Draining", machines.DeletionTarget))
+			in.AlwaysNeeded = needs("level")
+			in.Observe = func(needs []transitions.Need, _ bool) (world, error) {
+				w := world{"a": {Have: 1}, "b": {Have: 1}}
+				if slices.Contains(needs, "level") {
+					w["list"] = tank{Level: transitions.Known(true, now)}
+				}
+				return w, nil
+			}
+			tanks := machines.Bind(machine, machines.Binding[string, world, tank, string, string]{
+				Name: "tank", Instances: func(_ string, snapshot world) ([]string, bool) { return nil, snapshot["list"].Level.Asked() },
+				Facts: func(_ string, snapshot world, ask machines.ObserveOptions) tank { return snapshot[ask.Instance] },
+			})
+			in.Lifecycles = []lifecycle{tanks.Evaluator(access.Key{})}
+			step, err := pass.Decide(in)
+			if err != nil || len(step.Results) != 2 {
+				t.Fatalf("%d results, %v", len(step.Results), err)
+			}
+			for i := range step.Results {
+				acting, _, err := pass.Act(in, &step, &step.Results[i])
+				if err != nil || acting.Err != nil {
+					t.Fatal(err, acting.Err)
+				}
+				if diff := cmp.Diff([]string{"drain"}, acting.Effects); diff != "" {
+					t.Errorf("effects of %s (-want +got):\n%s", step.Results[i].Name, diff)
+				}
+			}
+		})
+	}
+}
