@@ -63,6 +63,10 @@ type State[F, D, E any] struct {
 	// costly fact only if a guard of the state needs it too. The zero time means the fixed deadline. It is evaluated in every
 	// reconcile, and its result may postpone the deadline but never bring it forward. Optional; default: Deadline.
 	DeadlineAt func(facts *F, data D, entered time.Time) time.Time
+	// Failure says, in words for users, why the last effect had no success whose outcome is not known before a later reconcile, such as a
+	// command to an external system; empty if it had. waitingFor shows it under the name failure. It is for users only, and no fact that must
+	// be requested may be read. Optional; default: nothing is shown.
+	Failure func(facts *F, data D) string
 	// Retains names the held resources that a Rest or Hold retains on purpose, such as a flag that stays set until an approval.
 	Retains []string
 }

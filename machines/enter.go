@@ -123,7 +123,7 @@ func (l *evaluation[F, D, FX, E]) show(out *lifecyclev1.Lifecycle, fill func()) 
 // machine measures.
 func (l *evaluation[F, D, FX, E]) measure(out *lifecyclev1.Lifecycle, n *node[F, D, FX], data D) {
 	if waiting, pending := l.waiting(n, data); !pending || out.State != l.stateOf() {
-		out.WaitingFor = waiting
+		out.WaitingFor = l.withFailure(waiting, out, n, data)
 	}
 	refused := n.Kind == states.Hold && n.HoldReason == states.Refusal
 	if l.machine.def.Progress.Of == nil || out.Attempt == nil || refused || l.deleting {
@@ -167,6 +167,22 @@ func (l *evaluation[F, D, FX, E]) waiting(n *node[F, D, FX], data D) (out []life
 		}
 	}
 	return out, pending
+}
+
+// failureGuard is the name under which waitingFor shows State.Failure.
+const failureGuard = "failure"
+
+// withFailure adds why the last effect had no success. The facts are of the entry's attempt, so that nothing is added for another one.
+func (l *evaluation[F, D, FX, E]) withFailure(waiting []lifecyclev1.WaitingFor, out *lifecyclev1.Lifecycle, n *node[F, D, FX], data D) []lifecyclev1.WaitingFor {
+	if n.Failure == nil || l.entry == nil || out.Attempt != l.entry.Attempt && !SameAttempt(l.entry.Attempt, out.Attempt) {
+		return waiting
+	}
+	l.running = running{what: "Failure", of: n.Name}
+	text := n.Failure(&l.facts, data)
+	if text == "" {
+		return waiting
+	}
+	return append(waiting[:min(len(waiting), maxWaiting-1)], lifecyclev1.WaitingFor{Guard: failureGuard, Expected: "success", Observed: Cut(text, maxObserved)})
 }
 
 // notInferred returns why the facts do not show the state of the lifecycle.

@@ -45,6 +45,41 @@ func TestEnter(t *testing.T) {
 	}
 }
 
+// Why an effect failed is shown as long as the attempt lasts, and not for an attempt that begins.
+func TestWaitingForShowsAFailure(t *testing.T) {
+	def, failure := toy(), "refused with 409"
+	for i := range def.States {
+		def.States[i].Failure = func(*toyFacts, toyData) string { return failure }
+	}
+	m := mustCompile(t, def)
+	restarting := at("Restarting", map[string]string{"node": "b"})
+	entered := func(attempt *lifecyclev1.Attempt) lifecyclev1.Lifecycle {
+		return enter(t, m, restarting, half(), Move{Event: "restarted", From: "Restarting", To: "Checking", Attempt: attempt})
+	}
+	shown := evaluate(m, restarting, half()).Project()
+	next, other := entered(attemptAt("2")), entered(attemptAt("3"))
+	failure = ""
+	over := evaluate(m, restarting, half()).Project()
+	failed := lifecyclev1.WaitingFor{Guard: "failure", Expected: "success", Observed: "refused with 409"}
+	restarts := lifecyclev1.WaitingFor{Guard: "restarted", Expected: "the selected node on the wanted version", Observed: "still 1"}
+	onTarget := lifecyclev1.WaitingFor{Guard: "on-target", Expected: "every node on the wanted version", Observed: "1 of 2"}
+	for name, tc := range map[string]struct {
+		entry lifecyclev1.Lifecycle
+		want  []lifecyclev1.WaitingFor
+	}{
+		"in its state":                          {shown, []lifecyclev1.WaitingFor{restarts, failed}},
+		"in the next state":                     {next, []lifecyclev1.WaitingFor{onTarget, failed}},
+		"in the first state of another attempt": {other, []lifecyclev1.WaitingFor{onTarget}},
+		"after a success":                       {over, []lifecyclev1.WaitingFor{restarts}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tc.want, tc.entry.WaitingFor); diff != "" {
+				t.Errorf("waitingFor (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestEnterRefusesWhatTheGraphDoesNotHave(t *testing.T) {
 	m := mustCompile(t, toy())
 	for name, move := range map[string]Move{

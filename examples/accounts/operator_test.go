@@ -1,17 +1,22 @@
 package accounts
 
 import (
+	"context"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -186,6 +191,41 @@ func TestOperatorAwaitsACommandWhoseEntryIsLost(t *testing.T) {
 			if cards := r.shown().Cards; len(cards) > 0 {
 				t.Errorf("cards after the deletion: %q", cards)
 			}
+		})
+	}
+}
+
+// shows steps until the message of Ready contains the text, while the account is in one of the states; none means any.
+func (r *rig) shows(text string, states ...string) {
+	r.Helper()
+	r.until("a status with "+text, func(error) bool {
+		ready := meta.FindStatusCondition(r.account.Status.Conditions, lifecycle.Ready)
+		in := func(e lifecyclev1.Lifecycle) bool { return slices.Contains(states, e.State) }
+		return ready != nil && strings.Contains(ready.Message, text) && (len(states) == 0 || slices.ContainsFunc(r.account.Status.Lifecycles, in))
+	})
+}
+
+// TestOperatorShowsWhyACommandFails checks that the status says why a command has no success, also while it is repeated.
+func TestOperatorShowsWhyACommandFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"refused": {&external.Refusal{Code: 403, Name: "Forbidden", Text: "not yours"}, "account gold: on-plan: plan ; failure: the last command was refused with 403 Forbidden: not yours"},
+		"failed": {
+			&external.NeverSent{Err: &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED}},
+			"account gold: on-plan: plan ; failure: the last command was not sent: the system does not answer: dial: connection refused",
+		},
+		"unknown": {errors.New("the service answers with 502 Bad Gateway"), "failure: it is not known whether the last command was carried out: the service answers with 502 Bad Gateway"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(t, &api.Account{Spec: api.AccountSpec{Plan: "gold"}}, bank.New(0), func(o *Operator) {
+				o.Execute = func(context.Context, external.Object, Command) error { return c.err }
+			})
+			_, why, _ := strings.Cut(c.want, "failure: ")
+			r.shows("failure: "+why, external.Retrying("Updating"))
+			r.shows(c.want, "Updating")
+			r.shows("failure: "+why, external.Retrying("Updating"))
 		})
 	}
 }

@@ -1,6 +1,11 @@
 package external
 
-import "github.com/detent-dev/detent/machines"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/detent-dev/detent/machines"
+)
 
 // AnswerState is the progress of a command.
 type AnswerState string
@@ -30,4 +35,26 @@ type Answer struct {
 	Name string
 	// Text is the system's message, or why there is no answer.
 	Text string
+}
+
+// failure says in words for users why the command had no success; empty if it had, or has no outcome.
+func (a Answer) failure() string {
+	what := ""
+	switch a.State {
+	case Refused:
+		what = "the last command was refused"
+		if a.Code != 0 || a.Name != "" {
+			what += strings.TrimRight(fmt.Sprintf(" with %d %s", a.Code, a.Name), " ")
+		}
+	case Failed:
+		what = "the last command was not sent"
+	case Unknown:
+		what = "it is not known whether the last command was carried out"
+	case None, Pending, Done:
+		return ""
+	}
+	if a.Text == "" {
+		return what
+	}
+	return what + ": " + a.Text
 }

@@ -68,6 +68,19 @@ func (d *Direct[T, C, Q, A, W]) Answer(_ T, id machines.RequestID) Answer {
 	return d.answers[id]
 }
 
+// Failure returns the outcome of the lifecycle's last command, unless it is Done.
+func (d *Direct[T, C, Q, A, W]) Failure(target T, lifecycle string) Answer {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, uid := target.Object()
+	for id, answer := range d.answers {
+		if id.UID == string(uid) && id.Lifecycle == lifecycle && answer.State != Done {
+			return answer
+		}
+	}
+	return Answer{}
+}
+
 // InFlight returns none: every command has an outcome when Write returns.
 func (d *Direct[T, C, Q, A, W]) InFlight(T, string) InFlight { return InFlight{} }
 

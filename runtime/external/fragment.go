@@ -15,6 +15,9 @@ import (
 type Commands struct {
 	// Answer to the command of this visit of the state.
 	Answer Answer
+	// Failure is the outcome of the last command that ended, also of an earlier visit, if it was refused or failed or is unknown. No decision
+	// depends on it: the status shows its text.
+	Failure Answer
 	// InFlight means that a command may have taken effect after the system was read.
 	InFlight bool
 	// Paused is true until Pause has passed since the state was entered.
@@ -25,7 +28,7 @@ type Commands struct {
 //
 // A command is sent once in each visit of a Work state. What became of it is read from the system, whether it was answered or not. If
 // it failed, has no answer or had no effect, the lifecycle waits in a Wait state for Pause, and until the command cannot take effect
-// any more. Then it enters the Work state again.
+// any more. Then it enters the Work state again. Meanwhile waitingFor shows why the last command was refused, was not sent or has no answer.
 //
 // A process that takes over a Work state knows of no command of its predecessor and sends one at once. To wait until the predecessor's
 // cannot take effect any more would delay every takeover, and the first command of every object, by the time that a command may take.
@@ -103,14 +106,18 @@ func (f Fragment[F, D, W]) states(s Sending[F, D, W]) []machines.State[F, D, W] 
 	return []machines.State[F, D, W]{
 		{
 			State:     states.State{Name: s.Name, Kind: states.Work, Doc: s.Doc, Deadline: deadline},
-			Invariant: transitions.Always[F, D](), OnTargetChange: s.OnTargetChange, Action: send,
+			Invariant: transitions.Always[F, D](), OnTargetChange: s.OnTargetChange, Action: send, Failure: f.failure,
 		},
 		{
 			State:     states.State{Name: Retrying(s.Name), Kind: states.Wait, Doc: s.Doc + " again after a pause", Deadline: retryDeadline},
-			Invariant: transitions.AlwaysBecause[F, D]("the pause ends"), OnTargetChange: s.OnTargetChange,
+			Invariant: transitions.AlwaysBecause[F, D]("the pause ends"), OnTargetChange: s.OnTargetChange, Failure: f.failure,
 		},
 	}
 }
+
+// failure says why the last command had no success. It is shown while the command is pending again, too, so that the status does not change with
+// each repetition.
+func (f Fragment[F, D, W]) failure(facts *F, _ D) string { return f.Commands(facts).Failure.failure() }
 
 // Quiet returns a guard that says yes if no command may still take effect: for a transition that relies on what the system does not
 // contain, such as that to the end of a deletion.
@@ -119,7 +126,7 @@ func (f Fragment[F, D, W]) Quiet() transitions.Guard[F, D] {
 }
 
 func (f Fragment[F, D, W]) rested() transitions.Guard[F, D] {
-	return f.guard("rested", "a pause after the failed command", func(c *Commands) (bool, string) { return !c.Paused, "a command that failed just now" })
+	return f.guard("rested", "a pause after the failed command", func(c *Commands) (bool, string) { return !c.Paused, "a command that failed or had no effect just now" })
 }
 
 func (f Fragment[F, D, W]) failed() transitions.Guard[F, D] {

@@ -82,6 +82,34 @@ func TestFragment(t *testing.T) {
 	}, externaltest.Rows(switches, externaltest.Case[lampFacts, string]{State: "Switching", Due: lit(false), Command: "switch on", WaitingFor: []string{"lit"}})))
 }
 
+// TestFragmentShowsWhyACommandFailed checks the words of every outcome, in the state that sends the command and in that after a failure.
+func TestFragmentShowsWhyACommandFailed(t *testing.T) {
+	for name, tc := range map[string]struct {
+		failure external.Answer
+		want    string
+	}{
+		"no command has failed":     {},
+		"refused":                   {external.Answer{State: external.Refused, Code: 409, Name: "Conflict", Text: "no such plan"}, "the last command was refused with 409 Conflict: no such plan"},
+		"refused without a name":    {external.Answer{State: external.Refused, Code: 95, Text: "no such plan"}, "the last command was refused with 95: no such plan"},
+		"refused without a code":    {external.Answer{State: external.Refused, Text: "no such plan"}, "the last command was refused: no such plan"},
+		"refused without a message": {external.Answer{State: external.Refused, Code: 409, Name: "Conflict"}, "the last command was refused with 409 Conflict"},
+		"not sent":                  {external.Answer{State: external.Failed, Text: "connection refused"}, "the last command was not sent: connection refused"},
+		"unknown":                   {external.Answer{State: external.Unknown, Text: "time-out"}, "it is not known whether the last command was carried out: time-out"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := map[string]string{}
+			for _, s := range lamp().States {
+				if s.Failure != nil {
+					got[s.Name] = s.Failure(&lampFacts{Commands: external.Commands{Failure: tc.failure}}, struct{}{})
+				}
+			}
+			if diff := cmp.Diff(map[string]string{"Switching": tc.want, "RetryingSwitching": tc.want}, got); diff != "" {
+				t.Errorf("failure (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestObserve(t *testing.T) {
 	id := machines.RequestID{UID: "a", Lifecycle: "lamp", State: "Switching", Sequence: 1}
 	system := &external.Direct[external.Object, external.Object, transitions.Need, int, error]{
@@ -105,7 +133,8 @@ func TestObserve(t *testing.T) {
 	if seen.Fact("other").Asked() {
 		t.Error("a need that was not requested was asked")
 	}
-	want := external.Commands{Answer: external.Answer{RequestID: id, State: external.Refused, Code: 409, Name: "Conflict", Text: "broken"}, Paused: true}
+	refused := external.Answer{RequestID: id, State: external.Refused, Code: 409, Name: "Conflict", Text: "broken"}
+	want := external.Commands{Answer: refused, Failure: refused, Paused: true}
 	if diff := cmp.Diff(want, seen.Commands(machines.ObserveOptions{RequestID: id, EnteredAt: began, Now: began.Add(external.Pause - 1)})); diff != "" {
 		t.Errorf("commands (-want +got):\n%s", diff)
 	}

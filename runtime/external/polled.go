@@ -182,16 +182,21 @@ func (p *Polled[T, C, Q, A, W]) Answer(target T, id machines.RequestID) Answer {
 	case o.At.IsZero():
 		return Answer{} // not sent by this process
 	}
-	a := Answer{RequestID: id, State: Unknown, Code: o.Code, Name: o.Name, Text: o.Text}
-	switch {
-	case o.Result == poller.Done:
-		a.State = Done
-	case o.Result == poller.Refused && o.NeverSent:
-		a.State = Failed
-	case o.Result == poller.Refused:
-		a.State = Refused
+	return answer(id, o)
+}
+
+// Failure returns the outcome of the last command that ended, if it is not Done. A command of another attempt makes it forgotten.
+func (p *Polled[T, C, Q, A, W]) Failure(target T, lifecycle string) Answer {
+	m, found := p.sender(target, lifecycle)
+	if !found {
+		return Answer{}
 	}
-	return a
+	o, failed := m.Failed()
+	if !failed {
+		return Answer{}
+	}
+	_, uid := target.Object()
+	return answer(machines.RequestID{UID: string(uid), Lifecycle: lifecycle, Attempt: o.Number.Attempt, State: o.Number.State, Sequence: int64(o.Number.Sequence)}, o)
 }
 
 // Drop ends every call and connection to the system of a deleted object, and removes its state.
@@ -256,6 +261,20 @@ func (p *Polled[T, C, Q, A, W]) member(target T, key pollKey) (*member[C, Q, A, 
 // number returns the request number of the request ID.
 func number(id machines.RequestID) poller.Number {
 	return poller.Number{Attempt: id.Attempt, State: id.State, Sequence: int(id.Sequence)}
+}
+
+// answer converts the outcome of a command that has ended.
+func answer(id machines.RequestID, o poller.Outcome) Answer {
+	a := Answer{RequestID: id, State: Unknown, Code: o.Code, Name: o.Name, Text: o.Text}
+	switch {
+	case o.Result == poller.Done:
+		a.State = Done
+	case o.Result == poller.Refused && o.NeverSent:
+		a.State = Failed
+	case o.Result == poller.Refused:
+		a.State = Refused
+	}
+	return a
 }
 
 // outcome converts the answer to a command. A command that was never sent counts as refused: it was not executed.

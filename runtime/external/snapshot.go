@@ -29,15 +29,19 @@ func (o Object) BuiltFrom() string { return string(o.UID) }
 type Snapshot[A any] struct {
 	readings map[transitions.Need]Reading[A]
 	answers  map[string]Answer
+	failures map[string]Answer
 	inFlight bool
 }
 
 // Observe reads the requested needs of the target and the answers to its commands. While a command may change the system, it is
 // read more often.
 func Observe[T Target, A, W any](ctx context.Context, system System[T, transitions.Need, A, W], target T, request lifecycle.ObserveRequest) Snapshot[A] {
-	s := Snapshot[A]{answers: make(map[string]Answer, len(request.RequestIDs))}
+	s := Snapshot[A]{answers: make(map[string]Answer, len(request.RequestIDs)), failures: map[string]Answer{}}
 	for name, id := range request.RequestIDs {
 		s.answers[name] = system.Answer(target, id)
+		if failed := system.Failure(target, name); failed.State != None {
+			s.failures[name] = failed
+		}
 	}
 	last := system.InFlight(target, "") // of another lifecycle as well: the answers are about the same system
 	if len(request.Needs) == 0 {
@@ -82,7 +86,8 @@ func (s Snapshot[A]) InFlight() bool { return s.inFlight }
 // clock was set back, and the pause would last as long as it was ahead.
 func (s Snapshot[A]) Commands(o machines.ObserveOptions) Commands {
 	paused := !o.EnteredAt.After(o.Now) && o.Now.Before(o.EnteredAt.Add(Pause))
-	return Commands{Answer: s.answers[o.RequestID.Lifecycle], InFlight: s.inFlight, Paused: paused}
+	name := o.RequestID.Lifecycle
+	return Commands{Answer: s.answers[name], Failure: s.failures[name], InFlight: s.inFlight, Paused: paused}
 }
 
 // Pause is how long a lifecycle waits after a failed command before it sends another one.

@@ -96,6 +96,9 @@ type System[T Target, Q comparable, A, W any] interface {
 	Write(ctx context.Context, target T, id machines.RequestID, command W)
 	// Answer returns the outcome of the command with the request ID.
 	Answer(target T, id machines.RequestID) Answer
+	// Failure returns the outcome of the lifecycle's last command that ended, if it was refused or failed or is unknown, and none otherwise. The
+	// status shows it after the visit of the state that sent the command, so that no request ID refers to it any more.
+	Failure(target T, lifecycle string) Answer
 	// InFlight returns whether a command of the lifecycle may still take effect although no current request ID refers to it. Without a
 	// lifecycle it is any command for the object, such as one of a lifecycle whose entry was lost.
 	InFlight(target T, lifecycle string) InFlight

@@ -105,6 +105,16 @@ func TestSystemAnswersCommands(t *testing.T) {
 				if diff := cmp.Diff(tc.want, s.Answer(at, id)); diff != "" {
 					t.Errorf("answer (-want +got):\n%s", diff)
 				}
+				failed := tc.want
+				if failed.State == external.Done {
+					failed = external.Answer{}
+				}
+				if diff := cmp.Diff(failed, s.Failure(at, "offsets")); diff != "" {
+					t.Errorf("failure (-want +got):\n%s", diff)
+				}
+				if got := s.Failure(at, "other"); got.State != external.None {
+					t.Errorf("failure of another lifecycle: %+v", got)
+				}
 				next := id
 				next.Sequence++
 				if got := s.Answer(at, next); got.State != external.None {

@@ -128,6 +128,11 @@ func (s *system) Answer(o external.Object, id machines.RequestID) external.Answe
 	return s.polled.Answer(o, id)
 }
 
+// Failure implements external.System.
+func (s *system) Failure(o external.Object, lifecycle string) external.Answer {
+	return s.polled.Failure(o, lifecycle)
+}
+
 // InFlight implements external.System.
 func (s *system) InFlight(o external.Object, lifecycle string) external.InFlight {
 	s.mu.Lock()

@@ -257,6 +257,15 @@ func (s exploredSystem[S, T, C, Q, A, W]) Answer(_ T, id machines.RequestID) ext
 	return external.Answer{}
 }
 
+func (s exploredSystem[S, T, C, Q, A, W]) Failure(_ T, lifecycle string) external.Answer {
+	switch last := s.world.in(s.at).last[lifecycle].answer; last.State {
+	case external.Refused, external.Failed, external.Unknown:
+		return last
+	default:
+		return external.Answer{}
+	}
+}
+
 func (s exploredSystem[S, T, C, Q, A, W]) InFlight(_ T, lifecycle string) (d external.InFlight) {
 	w, now := s.world.in(s.at), s.at.Now()
 	asked := func(of string) bool { return lifecycle == "" || of == lifecycle }

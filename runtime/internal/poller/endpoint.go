@@ -59,6 +59,8 @@ type Endpoint[Q comparable, A, W any] struct {
 	// outcome is that of the last submitted request; has is whether there is one.
 	outcome Outcome
 	has     bool
+	// failed is the outcome of the last request that ended, unless it is Done or of an earlier attempt than the last submitted one.
+	failed *Outcome
 	// writing is true while a request is being executed. effectAt is when a request last ended with a result other than
 	// Refused.
 	writing  bool
@@ -86,26 +88,27 @@ func New[Q comparable, A, W any](opts Options[Q, A, W]) *Endpoint[Q, A, W] {
 	e.life, e.end = context.WithCancel(context.Background())
 	if previous := opts.Previous; previous != nil {
 		e.opts.Previous = nil
-		e.outcome, e.effectAt, e.has = previous.retire()
+		previous.retire(e)
 	}
 	return e
 }
 
-// retire ends the endpoint in favour of another one, and returns what that one must know of the requests. A request that is queued or
-// under way is lost with the endpoint: its result is Unknown, and it may have taken effect until now.
-func (e *Endpoint[Q, A, W]) retire() (outcome Outcome, effectAt time.Time, has bool) {
+// retire ends the endpoint in favour of another one, which is not in use yet, and tells it what it must know of the requests. A request that
+// is queued or under way is lost with the endpoint: its result is Unknown, and it may have taken effect until now.
+func (e *Endpoint[Q, A, W]) retire(next *Endpoint[Q, A, W]) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.closed = true
-	outcome, effectAt = e.outcome, e.effectAt
+	next.outcome, next.effectAt, next.has, next.failed = e.outcome, e.effectAt, e.has, e.failed
 	if e.next != nil || e.writing {
-		effectAt = e.opts.Now()
+		next.effectAt = e.opts.Now()
 	}
-	if e.has && outcome.Result == Waiting {
-		outcome = lost(outcome.Number, replaced)
-		outcome.At = effectAt
+	if e.has && e.outcome.Result == Waiting {
+		next.outcome = lost(e.outcome.Number, replaced)
+		next.outcome.At = next.effectAt
+		failed := next.outcome
+		next.failed = &failed
 	}
-	return outcome, effectAt, e.has
 }
 
 // Close cancels the call under way and returns once no call and no goroutine of the endpoint is running. Answers stay
@@ -181,6 +184,9 @@ func (e *Endpoint[Q, A, W]) Submit(request Request[W]) Outcome {
 		return lost(request.Number, ErrClosed.Error())
 	}
 	e.next, e.has = &request, true
+	if e.failed != nil && e.failed.Number.Attempt != request.Number.Attempt {
+		e.failed = nil
+	}
 	e.outcome = Outcome{Number: request.Number, Result: Waiting}
 	e.start()
 	return e.outcome
@@ -198,6 +204,17 @@ func (e *Endpoint[Q, A, W]) Outcome(number Number) Outcome {
 		return e.superseded(number)
 	}
 	return lost(number, neverSeen)
+}
+
+// Failed returns the outcome of the last request that ended, if it is not Done, and false otherwise. It is kept while a later request of the
+// same attempt has no result.
+func (e *Endpoint[Q, A, W]) Failed() (outcome Outcome, failed bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.failed == nil {
+		return Outcome{}, false
+	}
+	return *e.failed, true
 }
 
 // superseded returns the outcome of a number that is not executed any more. Such a number is that of an older status that was
@@ -327,8 +344,12 @@ func (e *Endpoint[Q, A, W]) write(request Request[W]) {
 	if outcome.Result != Refused {
 		e.effectAt = outcome.At
 	}
-	if e.outcome.Number == request.Number {
-		e.outcome = outcome
+	if e.outcome.Number != request.Number {
+		return
+	}
+	e.outcome, e.failed = outcome, nil
+	if outcome.Result != Done {
+		e.failed = &outcome
 	}
 }
 

@@ -150,3 +150,48 @@ func TestEndpointUnsettled(t *testing.T) {
 		check("the third was done a moment ago", false, time.Now())
 	})
 }
+
+func TestEndpointFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		results := map[string]poller.Result{"done": poller.Done, "refused": poller.Refused, "lost": poller.Unknown}
+		s := system{result: func(w string) poller.Outcome { return poller.Outcome{Result: results[w], Text: w} }}
+		e := s.endpoint()
+		defer e.Close()
+		check := func(when, want string) {
+			t.Helper()
+			got, failed := e.Failed()
+			if got.Text != want || failed != (want != "") {
+				t.Errorf("%s: %+v (%v), want %q", when, got, failed, want)
+			}
+		}
+		submit := func(attempt string, sequence int, command string) {
+			r := request(sequence, command)
+			r.Number.Attempt = attempt
+			e.Submit(r)
+		}
+		ended := func() {
+			time.Sleep(1500 * time.Millisecond)
+			synctest.Wait()
+		}
+		check("at first", "")
+		submit("a", 1, "refused")
+		ended()
+		check("refused", "refused")
+		submit("a", 2, "lost")
+		check("the next is under way", "refused")
+		ended()
+		check("lost", "lost")
+		submit("a", 3, "done")
+		ended()
+		check("done", "")
+		submit("a", 4, "refused")
+		ended()
+		submit("b", 1, "done")
+		check("another attempt has begun", "")
+		first := e
+		e = poller.New(poller.Options[string, string, string]{Ask: s.ask, Write: s.write, Now: time.Now, Previous: first})
+		defer e.Close()
+		first.Close()
+		check("the connection was replaced while the request was under way", "the connection of the request was replaced")
+	})
+}

@@ -304,6 +304,9 @@ func (s system) Answer(_ connection.Endpoint, id machines.RequestID) external.An
 	return external.Answer{}
 }
 
+// Failure returns none: the kind does not read it.
+func (system) Failure(connection.Endpoint, string) external.Answer { return external.Answer{} }
+
 // InFlight returns none: every command has an outcome when Write returns.
 func (system) InFlight(connection.Endpoint, string) external.InFlight { return external.InFlight{} }
 

@@ -143,6 +143,9 @@ func (s *system) Answer(_ connection.Endpoint, id machines.RequestID) external.A
 	return external.Answer{RequestID: id, State: states[a.Status], Text: a.Text}
 }
 
+// Failure returns none: the kind does not read it.
+func (*system) Failure(connection.Endpoint, string) external.Answer { return external.Answer{} }
+
 // InFlight returns the command of an earlier visit that may still take effect.
 func (s *system) InFlight(connection.Endpoint, string) external.InFlight {
 	f := s.world.inFlight(s.current, s.now)

@@ -213,6 +213,9 @@ func (s system) Answer(_ connection.Endpoint, id machines.RequestID) external.An
 	return external.Answer{}
 }
 
+// Failure returns none: the kind does not read it.
+func (system) Failure(connection.Endpoint, string) external.Answer { return external.Answer{} }
+
 // InFlight returns the commands of earlier visits that may still take effect.
 func (s system) InFlight(_ connection.Endpoint, lifecycle string) external.InFlight {
 	current := s.at.RequestID(lifecycle)
@@ -242,6 +245,9 @@ func (r resting) Read(_ context.Context, _ connection.Endpoint, queries []connec
 func (resting) Answer(connection.Endpoint, machines.RequestID) external.Answer {
 	return external.Answer{}
 }
+
+// Failure returns none: the kind does not read it.
+func (resting) Failure(connection.Endpoint, string) external.Answer { return external.Answer{} }
 
 // InFlight returns none.
 func (resting) InFlight(connection.Endpoint, string) external.InFlight { return external.InFlight{} }
