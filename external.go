@@ -42,6 +42,9 @@ type External[O Object, A, F, W any] struct {
 	// is released although its entry was lost with the status. The needs of such a machine are observed in every reconcile. Optional; default: only
 	// entries are released.
 	Existing map[string]func(seen external.Snapshot[A]) (names []string, known bool)
+	// System is what users call the system, such as "the bank". The status shows it while the system cannot be read. Optional; default: the status
+	// shows the error of Ask alone.
+	System string
 	// Facts returns the facts of a lifecycle, of the instance that is named in the options.
 	Facts func(object O, seen external.Snapshot[A], options machines.ObserveOptions) F
 	// Ask sends a question about an object. It must return when its context ends.
@@ -61,7 +64,7 @@ type External[O Object, A, F, W any] struct {
 func (e External[O, A, F, W]) Protocol() external.Protocol[external.Object, external.Object, transitions.Need, A, W] {
 	return external.Protocol[external.Object, external.Object, transitions.Need, A, W]{
 		Connect: func(o external.Object) (external.Object, func(), error) { return o, func() {}, nil },
-		Ask:     e.Ask, Execute: e.Execute,
+		System:  e.System, Ask: e.Ask, Execute: e.Execute,
 	}
 }
 
@@ -101,6 +104,7 @@ func (e External[O, A, F, W]) Kind(system System[A, W]) (lifecycle.Kind[O, exter
 					names, known := left(seen)
 					return names, known && !seen.InFlight()
 				}
+				binding.Unlisted = func(_ O, seen external.Snapshot[A]) string { return seen.Unknown() }
 				kind.AlwaysNeeded = withNeeds(kind.AlwaysNeeded, definition.Needs)
 			}
 		}

@@ -27,6 +27,9 @@ type Binding[O, S, F, FX, E any] struct {
 	// What it reads must be in the kind's AlwaysNeeded: without an entry no state requests it. It must be pure. Optional; default: only an
 	// entry shows that an instance exists.
 	Existing func(object O, snapshot S) (names []string, known bool)
+	// Unlisted says, in words for users, why Instances or Existing does not know the names now. The status shows it while an object waits for
+	// that. It must be pure. Optional; default: no reason is shown.
+	Unlisted func(object O, snapshot S) string
 	// MaxInstances is the number of instances that an object may have, including those that are being deleted. The status has room for
 	// 1,024 entries of all lifecycles together. Optional; default: MaxInstances.
 	MaxInstances int

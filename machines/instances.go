@@ -77,6 +77,18 @@ func (b *bound[O, S, F, D, FX, E]) Instances(object O, snapshot S) (names []stri
 	return names, known, err
 }
 
+func (b *bound[O, S, F, D, FX, E]) Unlisted(object O, snapshot S) (why string) {
+	if b.binding.Unlisted == nil {
+		return ""
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			why = defect("saying what is not known of lifecycle "+b.binding.Name, p).Error()
+		}
+	}()
+	return b.binding.Unlisted(object, snapshot)
+}
+
 func (b *bound[O, S, F, D, FX, E]) Existing(object O, snapshot S) (names []string, known bool, err error) {
 	if b.binding.Existing == nil {
 		return nil, true, nil

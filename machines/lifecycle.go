@@ -77,6 +77,8 @@ type Evaluator[O, S, E any] interface {
 	// Existing returns the sorted names of the instances of which the snapshot shows something outside the status, and whether the list is
 	// complete. The error is a defect of the kind.
 	Existing(object O, snapshot S) (names []string, known bool, err error)
+	// Unlisted says in words for users why Instances or Existing does not know the names; empty if no reason is declared.
+	Unlisted(object O, snapshot S) string
 	// Instance returns the evaluator of one instance. Its Name is the instance's entry name.
 	Instance(name string) Evaluator[O, S, E]
 	// Evaluate reads the facts from the snapshot, once.

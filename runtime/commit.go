@@ -132,6 +132,9 @@ func (p *reconcileScope[O, S, E]) lifecycleStates(object O) []lifecycleState {
 	all := lifecycleStates(p.lifecycles, object.LifecycleStatus())
 	for i := range all {
 		all[i].defect = p.memory.lifecycles[all[i].name].defect()
+		if t := p.memory.lifecycles[all[i].name]; t != nil {
+			all[i].unlisted = t.unlisted
+		}
 		all[i].tooFrequent = p.memory.paces[all[i].name].isExceeded()
 	}
 	worstInstanceFirst(all, p.now)

@@ -36,6 +36,8 @@ type lifecycleState struct {
 	maxTransitionsWithoutProgress int32
 	// defect of the machine, because of which the lifecycle takes no transition; nil if there is none.
 	defect error
+	// unlisted is why it is not known which instances of the lifecycle there are; empty if it is, or no reason is.
+	unlisted string
 	// tooFrequent means that the lifecycle has used up its allowance of transitions.
 	tooFrequent bool
 }
@@ -73,6 +75,7 @@ func conditions(all []lifecycleState, own, old []metav1.Condition, generation, o
 		ready.Message = fmt.Sprintf("generation %d has not been decided upon by every lifecycle yet", generation) + unknown(all)
 		reconciling.Status, reconciling.Reason, reconciling.Message = metav1.ConditionTrue, ready.Reason, ready.Message
 	case worst == nil:
+		ready.Message += unknown(all)
 	case isStalled:
 		ready = metav1.Condition{Type: Ready, Status: metav1.ConditionFalse, Reason: worst.reason(), Message: text}
 		stuck = metav1.Condition{Type: Stalled, Status: metav1.ConditionTrue, Reason: stalled, Message: text}
@@ -88,14 +91,22 @@ func conditions(all []lifecycleState, own, old []metav1.Condition, generation, o
 	return settle(overlay(out, own), old, observed, now)
 }
 
-// unknown returns why the first lifecycle that cannot evaluate a guard at rest cannot, as a suffix of a message.
+// unknown returns why the first lifecycle that cannot evaluate a guard at rest cannot, and how many more cannot, as a suffix of a message.
 func unknown(all []lifecycleState) string {
+	text, more := "", 0
 	for i := range all {
-		if all[i].undecided() {
-			return "; " + all[i].message()
+		switch {
+		case !all[i].undecided():
+		case text == "":
+			text = "; " + all[i].message()
+		default:
+			more++
 		}
 	}
-	return ""
+	if more > 0 {
+		text += fmt.Sprintf("; %d more cannot decide", more)
+	}
+	return text
 }
 
 // judge returns the worst lifecycle and, if it is stalled, the reason of Stalled.
@@ -197,6 +208,9 @@ func (s *lifecycleState) message() string {
 		return machines.Cut(s.name+": "+tooFrequentMessage, maxMessage)
 	}
 	if s.entry == nil {
+		if s.unlisted != "" {
+			return machines.Cut(s.name+": what there is of it is not known: "+s.unlisted, maxMessage)
+		}
 		return s.name + ": not looked at yet"
 	}
 	if !s.known {

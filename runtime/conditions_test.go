@@ -95,13 +95,39 @@ func TestConditionsSayWhyALifecycleIsNotObserved(t *testing.T) {
 		all  []lifecycleState
 		want string
 	}{
-		"nothing is known":         {[]lifecycleState{{name: "a"}, in("b", resting)}, "a: not looked at yet"},
-		"a read has failed":        {[]lifecycleState{{name: "a"}, in("a/one", resting, unread)}, "a: not looked at yet; a/one: differs: cannot be read: no answer"},
-		"a read of one that works": {[]lifecycleState{in("a", working), in("b", resting, unread)}, "a: nodes restart"},
+		"nothing is known":                 {[]lifecycleState{{name: "a"}, in("b", resting)}, "a: not looked at yet"},
+		"a read has failed":                {[]lifecycleState{{name: "a"}, in("a/one", resting, unread)}, "a: not looked at yet; a/one: differs: cannot be read: no answer"},
+		"what there is of it is not known": {[]lifecycleState{{name: "a", unlisted: "parts cannot be read: no answer"}, in("b", resting)}, "a: what there is of it is not known: parts cannot be read: no answer"},
+		"a read of one that works":         {[]lifecycleState{in("a", working), in("b", resting, unread)}, "a: nodes restart"},
 	} {
 		if diff := cmp.Diff(c.want, conditions(c.all, nil, nil, 3, 3, noon)[1].Message); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+// A system that cannot be read is shown by Ready at once, also while it is True: after a deadline it is not any more.
+func TestReadyShowsAFailedReadAtRest(t *testing.T) {
+	unread := func(s *lifecycleState) {
+		s.entry.UnknownSince, s.entry.WaitingFor = at(-time.Second), []lifecyclev1.WaitingFor{{Guard: "differs", Observed: "cannot be read: no answer"}}
+	}
+	for name, c := range map[string]struct {
+		all  []lifecycleState
+		want string
+	}{
+		"all is read":     {[]lifecycleState{in("a", resting)}, "no lifecycle is under way"},
+		"one read failed": {[]lifecycleState{in("a", resting), in("b", resting, unread)}, "no lifecycle is under way; b: differs: cannot be read: no answer"},
+		"all reads failed": {
+			[]lifecycleState{in("a", resting, unread), in("b", resting, unread), in("c", resting, unread)},
+			"no lifecycle is under way; a: differs: cannot be read: no answer; 2 more cannot decide",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ready := conditions(c.all, nil, nil, 3, 3, noon)[0]
+			if diff := cmp.Diff(c.want, ready.Message); diff != "" || ready.Status != metav1.ConditionTrue {
+				t.Errorf("Ready is %s (-want +got):\n%s", ready.Status, diff)
+			}
+		})
 	}
 }
 

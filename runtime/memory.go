@@ -57,6 +57,8 @@ type trouble struct {
 	last error
 	// deciding and acting are the defects of the machine in the last reconcile, found while deciding and while acting.
 	deciding, acting error
+	// unlisted is why it was not known in the last reconcile which instances of the lifecycle there are; empty if it was, or no reason was.
+	unlisted string
 }
 
 // ensured returns the value of a pointer that is nil while there is nothing to keep.

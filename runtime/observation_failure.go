@@ -39,7 +39,8 @@ func (p *reconcileScope[O, S, E]) observationFailed(ctx context.Context, failure
 	if p.now.Sub(p.memory.observationFailedSince) < p.scaled(observationFailureDelay) {
 		return failure
 	}
-	message := machines.Cut("no guard can be evaluated: the observation failed: "+failure.Error(), maxMessage)
+	since := p.memory.observationFailedSince.UTC().Format(time.RFC3339)
+	message := machines.Cut("no guard can be evaluated since "+since+": the observation failed: "+failure.Error(), maxMessage)
 	if err := p.showUndecided(ctx, ObservationFailed, message); err != nil && !apierrors.IsConflict(err) {
 		log.FromContext(ctx).Error(err, "cannot show in the status that observations fail")
 	}

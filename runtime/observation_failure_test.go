@@ -48,6 +48,7 @@ func TestReconcilerShowsFailedObservations(t *testing.T) {
 	r.rest()
 	written := len(r.writes)
 	fails = func(lifecycle.ObserveRequest) error { return errors.New("listing arms: forbidden") }
+	since := "since " + r.clock.Now().UTC().Format(time.RFC3339) + ": "
 	r.endure(10 * time.Second)
 	if got := r.condition(lifecycle.Ready); got.Status != metav1.ConditionTrue || len(r.writes) != written {
 		t.Errorf("a look that fails for a moment shows as %+v after %d writes", got, len(r.writes)-written)
@@ -60,8 +61,8 @@ func TestReconcilerShowsFailedObservations(t *testing.T) {
 		if got.Status != want || got.Reason != lifecycle.ObservationFailed {
 			t.Errorf("%s is %s for %s, want %s", kind, got.Status, got.Reason, want)
 		}
-		if kind != lifecycle.Reconciling && !strings.Contains(got.Message, "listing arms: forbidden") {
-			t.Errorf("%s does not say why: %q", kind, got.Message)
+		if kind != lifecycle.Reconciling && (!strings.Contains(got.Message, "listing arms: forbidden") || !strings.Contains(got.Message, since)) {
+			t.Errorf("%s does not say why, or not %q: %q", kind, since, got.Message)
 		}
 	}
 	if n := len(r.writes) - written; n != 1 {

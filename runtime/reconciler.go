@@ -254,6 +254,9 @@ func (p *reconcileScope[O, S, E]) defects(ctx context.Context, step *pass.Step[O
 		} else if t := p.memory.lifecycles[s.Name]; t != nil {
 			t.deciding = nil
 		}
+		if t := p.memory.lifecycles[s.Name]; t != nil || s.Unlisted != "" {
+			p.memory.trouble(s.Name).unlisted = s.Unlisted
+		}
 	}
 }
 

@@ -14,8 +14,9 @@ type Need string
 // The zero value is a fact that was not requested. Reading it is a programming error and panics with NotAsked; the caller of a
 // guard recovers the panic and returns an error that names the guard.
 type Fact[T any] struct {
-	value  T
-	err    error
+	value T
+	err   error
+	// at is the time of the observation. Of an unreadable fact it is since when it could not be read; zero if that is not known.
 	at     time.Time
 	status factStatus
 }
@@ -49,6 +50,12 @@ func Unreadable[T any](err error) Fact[T] {
 	return Fact[T]{err: err, status: unreadable}
 }
 
+// UnreadableSince is Unreadable with the time since which every attempt to read the fact has failed; zero if that is not known. It is shown in
+// status as well.
+func UnreadableSince[T any](err error, since time.Time) Fact[T] {
+	return Fact[T]{err: err, at: since, status: unreadable}
+}
+
 // Pending returns a fact that was requested and has no answer yet. It makes a guard Unknown, as an unreadable fact does, but
 // changes no field of the status.
 func Pending[T any]() Fact[T] { return Fact[T]{status: pending} }
@@ -66,7 +73,12 @@ func (f Fact[T]) Get() (T, bool) {
 func (f Fact[T]) Asked() bool { return f.status != notAsked }
 
 // At returns the time of the observation; zero unless the fact is known.
-func (f Fact[T]) At() time.Time { return f.at }
+func (f Fact[T]) At() time.Time {
+	if f.status != known {
+		return time.Time{}
+	}
+	return f.at
+}
 
 // Gap returns the verdict of a guard that depends on this fact while it is not known: Unknown, with the reason.
 func (f Fact[T]) Gap() Verdict {
@@ -74,10 +86,18 @@ func (f Fact[T]) Gap() Verdict {
 	case pending:
 		return Verdict{Pending: true, Observed: f.Err().Error()}
 	case unreadable:
-		return Verdict{Observed: "cannot be read: " + f.Err().Error()}
+		return Verdict{Observed: "cannot be read" + f.since() + ": " + f.Err().Error()}
 	default:
 		return Verdict{Observed: "not asked"}
 	}
+}
+
+// since returns since when the fact is unreadable, in words; empty if that is not known.
+func (f Fact[T]) since() string {
+	if f.at.IsZero() {
+		return ""
+	}
+	return " since " + f.at.UTC().Format(time.RFC3339)
 }
 
 // String formats the fact for a failing test or a log.

@@ -12,6 +12,7 @@ type coded[T any] struct {
 	Known      *T         `json:"known,omitempty"`
 	At         *time.Time `json:"at,omitempty"`
 	Unreadable *string    `json:"unreadable,omitempty"`
+	Since      *time.Time `json:"since,omitempty"`
 	Pending    bool       `json:"pending,omitempty"`
 }
 
@@ -26,6 +27,10 @@ func (f Fact[T]) MarshalJSON() ([]byte, error) {
 	case unreadable:
 		reason := f.Err().Error()
 		c.Unreadable = &reason
+		if !f.at.IsZero() {
+			since := f.at.UTC()
+			c.Since = &since
+		}
 	case pending:
 		c.Pending = true
 	default:
@@ -54,7 +59,11 @@ func (f *Fact[T]) UnmarshalJSON(text []byte) error {
 		}
 		*f = Known(value, *c.At)
 	case c.Unreadable != nil:
-		*f = Unreadable[T](errors.New(*c.Unreadable)) //nolint:err113 // the text of an error in another process
+		var since time.Time
+		if c.Since != nil {
+			since = *c.Since
+		}
+		*f = UnreadableSince[T](errors.New(*c.Unreadable), since) //nolint:err113 // the text of an error in another process
 	case c.Pending:
 		*f = Pending[T]()
 	default:

@@ -20,6 +20,7 @@ func TestFactJSONRoundTrip(t *testing.T) {
 		"not asked":             {transitions.Fact[[]int]{}, `null`},
 		"pending":               {transitions.Pending[[]int](), `{"pending":true}`},
 		"unreadable":            {transitions.Unreadable[[]int](errors.New("refused")), `{"unreadable":"refused"}`},
+		"unreadable since":      {transitions.UnreadableSince[[]int](errors.New("refused"), at), `{"unreadable":"refused","since":"2026-11-20T07:00:00.000000005Z"}`},
 		"unreadable, no reason": {transitions.Unreadable[[]int](nil), `{"unreadable":"no reason was given"}`},
 		"known":                 {transitions.Known([]int{1, 2}, at), `{"known":[1,2],"at":"2026-11-20T07:00:00.000000005Z"}`},
 		"known to be none":      {transitions.Known[[]int](nil, time.Time{}), `{"known":null,"at":"0001-01-01T00:00:00Z"}`},

@@ -36,6 +36,10 @@ func TestFact(t *testing.T) {
 			fact: transitions.Unreadable[int](errors.New("connection refused")),
 			want: seen{Asked: true, Gap: transitions.Verdict{Observed: "cannot be read: connection refused"}, Text: "(unreadable: connection refused)"},
 		},
+		"an unreadable fact says since when": {
+			fact: transitions.UnreadableSince[int](errors.New("connection refused"), time.Date(2026, 11, 20, 9, 30, 0, 5, time.FixedZone("elsewhere", 3600))),
+			want: seen{Asked: true, Gap: transitions.Verdict{Observed: "cannot be read since 2026-11-20T08:30:00Z: connection refused"}, Text: "(unreadable: connection refused)"},
+		},
 		"an unreadable fact without a reason does not panic": {
 			fact: transitions.Unreadable[int](nil),
 			want: seen{Asked: true, Gap: transitions.Verdict{Observed: "cannot be read: no reason was given"}, Text: "(unreadable: no reason was given)"},

@@ -142,7 +142,7 @@ func NewOperator(url string, client *http.Client) Operator {
 	direct := *client
 	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return Operator{
-		Name: "Account", New: func() *api.Account { return &api.Account{} }, Settle: Settle,
+		Name: "Account", System: "the bank", New: func() *api.Account { return &api.Account{} }, Settle: Settle,
 		Machines:  []detent.Machine[Facts, Command]{AccountMachine(), CardMachine()},
 		Instances: map[string]func(*api.Account) []string{"card": func(a *api.Account) []string { return a.Spec.Cards }},
 		Existing: map[string]func(external.Snapshot[bank.Account]) ([]string, bool){"card": func(seen external.Snapshot[bank.Account]) ([]string, bool) {

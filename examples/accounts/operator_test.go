@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -226,6 +227,57 @@ func TestOperatorShowsWhyACommandFails(t *testing.T) {
 			r.shows("failure: "+why, external.Retrying("Updating"))
 			r.shows(c.want, "Updating")
 			r.shows("failure: "+why, external.Retrying("Updating"))
+		})
+	}
+}
+
+// TestOperatorShowsThatTheServiceCannotBeRead checks that the status names the service, since when it cannot be read, why, and what waits for it.
+func TestOperatorShowsThatTheServiceCannotBeRead(t *testing.T) {
+	const why = ": the bank does not answer: dial: connect: connection refused"
+	deletes := func(r *rig) { r.must(r.Delete(r.Context(), r.account)) }
+	for name, c := range map[string]struct {
+		account  api.Account
+		restrict func(*Operator)
+		settle   bool
+		then     func(*rig)
+		want     []string
+	}{
+		"a new account": {want: []string{"generation 1 has not been decided upon by every lifecycle yet; account: not(on-plan): cannot be read since 2001-09-09T01:46:4", why}},
+		"at rest":       {settle: true, want: []string{"no lifecycle is under way; account gold: not(on-plan): cannot be read since 2001-09-09T", why}},
+		"being deleted": {settle: true, then: deletes, want: []string{"account (deletion): not(open): cannot be read since 2001-09-09T", why}},
+		"being deleted after the status was lost": {
+			account:  api.Account{ObjectMeta: metav1.ObjectMeta{Finalizers: []string{lifecycle.Finalizer}}},
+			restrict: cardsOnly, then: deletes,
+			want: []string{"card: what there is of it is not known: account cannot be read since 2001-09-09T01:46:4", why},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(nil)
+			server.Close()
+			unreachable, down := NewOperator(server.URL, &http.Client{}), &atomic.Bool{}
+			c.account.Generation, c.account.Spec.Plan = 1, "gold"
+			r := newRig(t, &c.account, bank.New(0), func(o *Operator) {
+				ask := o.Ask
+				o.Ask = func(ctx context.Context, of external.Object, need transitions.Need) (bank.Account, error) {
+					if down.Load() {
+						return unreachable.Ask(ctx, of, need)
+					}
+					return ask(ctx, of, need)
+				}
+				if c.restrict != nil {
+					c.restrict(o)
+				}
+			})
+			if c.settle {
+				r.shows("no lifecycle is under way", "Settled")
+			}
+			down.Store(true)
+			if c.then != nil {
+				c.then(r)
+			}
+			for _, text := range c.want {
+				r.shows(text)
+			}
 		})
 	}
 }

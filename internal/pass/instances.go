@@ -16,6 +16,8 @@ type instance struct {
 	// known.
 	undecided bool
 	err       error
+	// unlisted is why it is not known which instances there are, in words for users; empty if it is known, or no reason is.
+	unlisted string
 	// unmanaged means that the undecided instances are declared and can have no entry, so that nothing was done for them.
 	unmanaged bool
 	// hidden means that no instance is known to be undecided, so that the status shows none.
@@ -68,7 +70,7 @@ func (in *In[O, S, E]) expandOne(lc machines.Evaluator[O, S, E], snapshot S, add
 		err = broken
 	}
 	if !known || !seen || err != nil {
-		add(lc, instance{undecided: true, err: err, unmanaged: known && seen, hidden: known && err == nil && !in.Deleting})
+		add(lc, in.undecided(lc, snapshot, known, seen, err))
 	}
 	stored := instancesOf(lc.Name(), in.Status)
 	room, waiting, held := lc.MaxInstances()-len(stored), 0, false
@@ -89,6 +91,15 @@ func (in *In[O, S, E]) expandOne(lc machines.Evaluator[O, S, E], snapshot S, add
 		err := &UnmanagedInstances{fmt.Errorf("%d instances wait until others are released: an object has at most %d", waiting, lc.MaxInstances())}
 		add(lc, instance{undecided: true, err: err, unmanaged: !held})
 	}
+}
+
+// undecided is the instance without a name: known is whether the declared names are known, and seen whether the existing ones are.
+func (in *In[O, S, E]) undecided(lc machines.Evaluator[O, S, E], snapshot S, known, seen bool, err error) instance {
+	one := instance{undecided: true, err: err, unmanaged: known && seen, hidden: known && err == nil && !in.Deleting}
+	if !known || !seen {
+		one.unlisted = lc.Unlisted(in.Object, snapshot)
+	}
+	return one
 }
 
 // isRemoved reports whether the snapshot shows that the instance of an entry is not declared any more.

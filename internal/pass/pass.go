@@ -53,6 +53,8 @@ type LifecycleResult[E any] struct {
 	evaluation machines.Evaluation[E]
 	// Deleting means that the object is being deleted, or that the instance is not declared any more.
 	Deleting bool
+	// Unlisted is why it is not known which instances of the lifecycle there are, in words for users; empty otherwise.
+	Unlisted string
 	// settles is true if the transition of this reconcile enters a state in which the lifecycle stays with the same facts.
 	settles bool
 }
@@ -110,6 +112,7 @@ func Decide[O, S, E any](in In[O, S, E]) (Step[O, S, E], error) {
 		s.Name, s.Deleting = lc.Name(), in.Deleting
 		if len(instances) > 0 {
 			if instances[i].undecided {
+				s.Unlisted = instances[i].unlisted
 				s.Decision.Err, s.Decision.Released = instances[i].err, in.Deleting && instances[i].holdsNothing(lc.Graph())
 				continue
 			}

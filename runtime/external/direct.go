@@ -36,7 +36,7 @@ func (d *Direct[T, C, Q, A, W]) Read(ctx context.Context, target T, queries []Qu
 		out[i].Answer, out[i].Err = d.Protocol.Ask(ctx, c, q.Question)
 		out[i].At = now
 	}
-	return out
+	return named(d.Protocol.System, out)
 }
 
 // Write executes the command now. Another command with the same request ID is ignored.

@@ -82,14 +82,14 @@ func (p *Polled[T, C, Q, A, W]) InFlight(target T, lifecycle string) InFlight {
 	return d
 }
 
-// firstObservations are the times at which the process observed each object for the first time. The zero value is ready to use.
-type firstObservations struct {
+// firstTimes are the times at which something was observed of each object for the first time. The zero value is ready to use.
+type firstTimes struct {
 	mu sync.Mutex
 	at map[types.UID]time.Time
 }
 
-// of returns the time of the object's first observation, which is now if this is the first.
-func (f *firstObservations) of(object types.UID, now time.Time) time.Time {
+// of returns the time of the object, which is now if this is the first.
+func (f *firstTimes) of(object types.UID, now time.Time) time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if at, observed := f.at[object]; observed {
@@ -102,7 +102,7 @@ func (f *firstObservations) of(object types.UID, now time.Time) time.Time {
 	return now
 }
 
-func (f *firstObservations) drop(object types.UID) {
+func (f *firstTimes) drop(object types.UID) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.at, object)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"strings"
 )
 
 // Refusal is the error of a request that the system rejected: it did not execute it.
@@ -55,11 +56,44 @@ func wasNeverSent(err error) bool {
 	return ok && failed.Op == "dial"
 }
 
-// withoutAddresses removes the addresses of a connection from its error. Each connection has another local port, so that a status that
-// shows the error would be written again and again.
-func withoutAddresses(err error) error {
-	if failed, ok := errors.AsType[*net.OpError](err); ok {
-		return fmt.Errorf("the system does not answer: %s: %w", failed.Op, failed.Err)
-	}
-	return err
+// ofSystem is an error with the name of the system that it is about.
+type ofSystem struct {
+	system string
+	err    error
 }
+
+func (o *ofSystem) Error() string { return o.system + ": " + o.err.Error() }
+
+// Unwrap returns the reason.
+func (o *ofSystem) Unwrap() error { return o.err }
+
+// withoutAddresses removes the addresses of a connection from its error. Each connection has another local port, so that a status that
+// shows the error would be written again and again. URLs are removed as well: they may contain secrets.
+func withoutAddresses(err error) error {
+	system := "the system"
+	if of, ok := errors.AsType[*ofSystem](err); ok {
+		system = of.system
+	}
+	if failed, ok := errors.AsType[*net.OpError](err); ok {
+		return fmt.Errorf("%s does not answer: %s: %w", system, failed.Op, failed.Err)
+	}
+	text := err.Error()
+	for failed, ok := errors.AsType[*url.Error](err); ok; failed, ok = errors.AsType[*url.Error](failed.Err) {
+		text = strings.ReplaceAll(text, failed.Error(), failed.Op+": "+failed.Err.Error())
+	}
+	if text == err.Error() {
+		return err
+	}
+	return &shownError{text: text, err: err}
+}
+
+// shownError is an error with another text for users.
+type shownError struct {
+	text string
+	err  error
+}
+
+func (s *shownError) Error() string { return s.text }
+
+// Unwrap returns the error.
+func (s *shownError) Unwrap() error { return s.err }

@@ -33,6 +33,14 @@ func TestOutcomeOf(t *testing.T) {
 			fmt.Errorf("changing: %w", &external.NeverSent{Err: &url.Error{Op: "Put", URL: "http://bank", Err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}}),
 			external.Answer{State: external.Failed, Text: "the system does not answer: dial: connection refused"},
 		},
+		"a request whose URL has a secret": {
+			fmt.Errorf("changing: %w", &url.Error{Op: "Put", URL: "http://bank/?token=secret", Err: context.DeadlineExceeded}),
+			external.Answer{State: external.Unknown, Text: "changing: Put: context deadline exceeded"},
+		},
+		"a redirect whose URLs have secrets": {
+			&url.Error{Op: "Put", URL: "http://bank/?token=secret", Err: &url.Error{Op: "Get", URL: "http://other/?token=secret", Err: io.EOF}},
+			external.Answer{State: external.Unknown, Text: "Put: Get: EOF"},
+		},
 		"a time-out": {context.DeadlineExceeded, external.Answer{State: external.Unknown, Text: "context deadline exceeded"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -29,7 +29,8 @@ type Polled[T Target, C any, Q comparable, A, W any] struct {
 
 	members poller.Set[pollKey, *member[C, Q, A, W]]
 	alarms  alarms
-	first   firstObservations
+	// first is when each object was first observed, and unconnected since when no client can be created for one.
+	first, unconnected firstTimes
 }
 
 // pollKey identifies one poller endpoint: that for the questions of one lane, or that for the commands of one lifecycle, of which a newer
@@ -61,14 +62,16 @@ func (p *Polled[T, C, Q, A, W]) Read(ctx context.Context, target T, queries []Qu
 	wake := func() { p.Wake(name) }
 	lanes, err := p.lanes(target, queries, live)
 	if err != nil {
+		since := p.unconnected.of(uid, now)
 		for i := range out {
-			out[i].Err = err
+			out[i].Err, out[i].FailedSince = err, since
 		}
 		p.alarms.set(p.Clock, uid, retryFailed, wake)
-		return out
+		return named(p.Protocol.System, out)
 	}
+	p.unconnected.drop(uid)
 	if live {
-		return p.askAll(ctx, lanes[""].client, queries)
+		return named(p.Protocol.System, p.askAll(ctx, lanes[""].client, queries))
 	}
 	wanted := map[string][]poller.Query[Q]{}
 	for _, q := range queries {
@@ -85,7 +88,7 @@ func (p *Polled[T, C, Q, A, W]) Read(ctx context.Context, target T, queries []Qu
 	for i, q := range queries {
 		out[i] = readingOf(lanes[p.lane(q.Question)].Read(q.Question), q.MaxAge, now)
 	}
-	return out
+	return named(p.Protocol.System, out)
 }
 
 // lane returns the lane of a question.
@@ -203,6 +206,7 @@ func (p *Polled[T, C, Q, A, W]) Failure(target T, lifecycle string) Answer {
 func (p *Polled[T, C, Q, A, W]) Drop(object types.UID) {
 	p.alarms.drop(object)
 	p.first.drop(object)
+	p.unconnected.drop(object)
 	p.members.DropAll(func(key pollKey) bool { return key.object == object })
 }
 

@@ -2,6 +2,9 @@ package external
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -76,6 +79,20 @@ func (s Snapshot[A]) Known(need transitions.Need) (answer A, known bool) {
 		return fact.Get()
 	}
 	return answer, false
+}
+
+// Unknown says in words for users why not every answer is known; empty if each that was requested is known, and no command is in flight.
+func (s Snapshot[A]) Unknown() string {
+	var why []string
+	for _, need := range slices.Sorted(maps.Keys(s.readings)) {
+		if fact := s.Fact(need); fact.Err() != nil {
+			why = append(why, string(need)+" "+fact.Gap().Observed)
+		}
+	}
+	if len(why) == 0 && s.inFlight {
+		return "a command may still take effect"
+	}
+	return strings.Join(why, "; ")
 }
 
 // InFlight reports whether a command for the object may have taken effect after the system was read, also one of a lifecycle whose entry

@@ -28,6 +28,9 @@ type Target interface {
 // Protocol is how a kind of external system is asked and commanded. T is the target, C a client of it, Q a question, A its answer
 // and W a command.
 type Protocol[T Target, C any, Q comparable, A, W any] struct {
+	// System is what users call the systems, such as "the bank". The status shows it with the reason why one cannot be read. Optional; default:
+	// the error of Ask alone.
+	System string
 	// Connect creates the client of a system and the function that closes it. It must not connect yet: it is called in a
 	// reconcile. Required.
 	Connect func(target T) (client C, done func(), err error)
@@ -80,6 +83,8 @@ type Reading[A any] struct {
 	Answer A
 	At     time.Time
 	Err    error
+	// FailedSince is when the first of the last questions without an answer was sent; zero if that is not known.
+	FailedSince time.Time
 }
 
 // Pending reports whether the question was sent and has no answer yet.

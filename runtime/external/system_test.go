@@ -3,6 +3,7 @@ package external_test
 import (
 	"context"
 	"errors"
+	"net"
 	"testing"
 	"time"
 
@@ -232,5 +233,44 @@ func TestPolledReplacesTheClientOfAChangedTarget(t *testing.T) {
 	<-woken
 	if got := p.Read(t.Context(), site{name: "a", address: "other"}, queries, false, began)[0]; got.Answer != 9 {
 		t.Errorf("reading %+v, want 9", got)
+	}
+}
+
+// A system that cannot be read is shown with its name, and since when every question has failed.
+func TestPolledShowsWhatCannotBeRead(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	for name, tc := range map[string]struct {
+		system, address string
+		err             error
+		want            string
+	}{
+		"no connection":              {"the bank", "one", refused, "cannot be read since 2026-11-20T12:00:00Z: the bank does not answer: dial: connection refused"},
+		"another error":              {"the bank", "one", errors.New("odd answer"), "cannot be read since 2026-11-20T12:00:00Z: the bank: odd answer"},
+		"without a name":             {"", "one", errors.New("odd answer"), "cannot be read since 2026-11-20T12:00:00Z: odd answer"},
+		"a client cannot be created": {"the bank", "", nil, "cannot be read since 2026-11-20T12:00:00Z: the bank: no address"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			woken, clk := make(chan types.NamespacedName, 10), clocktesting.NewFakeClock(began)
+			silent := protocol(func(string) {})
+			silent.System = tc.system
+			silent.Ask = func(context.Context, string, string) (int, error) { return 0, tc.err }
+			p := &polled{Protocol: silent, Clock: clk, Wake: func(name types.NamespacedName) { woken <- name }}
+			t.Cleanup(p.Close)
+			read := func() string {
+				queries := []external.Query[string]{{Question: "size", MaxAge: time.Minute}}
+				r := p.Read(t.Context(), site{name: "a", address: tc.address}, queries, false, clk.Now())[0]
+				return external.Fact(&r, &r.Answer).Gap().Observed
+			}
+			for range 2 {
+				read()
+				if tc.err != nil {
+					<-woken
+				}
+				if got := read(); got != tc.want {
+					t.Errorf("shows %q, want %q", got, tc.want)
+				}
+				clk.Step(time.Minute) // it is asked again
+			}
+		})
 	}
 }

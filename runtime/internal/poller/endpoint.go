@@ -308,7 +308,16 @@ func (e *Endpoint[Q, A, W]) ask(question Q, with func(context.Context, Q) (A, er
 		return
 	}
 	value, err := Guard(func() (A, error) { return with(ctx, question) })
-	e.keep(question, func(known *entry[A]) { known.Reading = Reading[A]{Value: value, Err: err, AskedAt: begun} })
+	e.keep(question, func(known *entry[A]) {
+		since := known.FailedSince
+		switch {
+		case err == nil:
+			since = time.Time{}
+		case since.IsZero():
+			since = begun
+		}
+		known.Reading = Reading[A]{Value: value, Err: err, AskedAt: begun, FailedSince: since}
+	})
 	e.wake()
 }
 

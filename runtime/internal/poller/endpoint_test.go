@@ -181,6 +181,37 @@ func TestEndpointAskWithinMaxAgeOfFailure(t *testing.T) {
 	})
 }
 
+func TestEndpointFailedSince(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := true
+		s := system{answer: func(string) (string, error) {
+			if down {
+				return "", errors.New("connection refused")
+			}
+			return "quorum", nil
+		}}
+		e := s.endpoint()
+		defer e.Close()
+		ask := func() time.Time {
+			e.Ask(query("quorum", 0))
+			time.Sleep(2 * time.Second)
+			return e.Read("quorum").FailedSince
+		}
+		began := time.Now()
+		if first, second := ask(), ask(); !first.Equal(began) || !second.Equal(began) {
+			t.Errorf("failed since %v, then since %v, want %v", first, second, began)
+		}
+		down = false
+		if got := ask(); !got.IsZero() {
+			t.Errorf("answered, and failed since %v", got)
+		}
+		down, began = true, time.Now()
+		if got := ask(); !got.Equal(began) {
+			t.Errorf("failed again since %v, want %v", got, began)
+		}
+	})
+}
+
 func TestEndpointRunsOneCallAtATimeWritesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s system

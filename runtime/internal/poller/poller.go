@@ -11,6 +11,8 @@ type Reading[A any] struct {
 	// AskedAt is when the answer was requested; what it says was true then or later. Zero
 	// if there has been no answer.
 	AskedAt time.Time
+	// FailedSince is when the first of the last questions without an answer was asked. Zero if the last one was answered.
+	FailedSince time.Time
 	// Asking is true while an answer is queued or under way.
 	Asking bool
 }
