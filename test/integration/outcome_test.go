@@ -38,13 +38,23 @@ func (s *scene) outcome(key client.ObjectKey) outcome {
 // each checks a law for every visit and writes its row. check returns why the law is broken, "" if it holds.
 func (s *scene) each(law string, check func(Visit) string) {
 	GinkgoHelper()
+	s.eachOf(law, func(Visit) bool { return true }, check)
+}
+
+// eachOf is each for a law that only some visits could break, of which breakable tells. It is not shown in the states of the others.
+func (s *scene) eachOf(law string, breakable func(Visit) bool, check func(Visit) string) {
+	GinkgoHelper()
 	var broken []string
 	for _, v := range s.visits {
 		if why := check(v); why != "" {
 			broken = append(broken, v.String()+": "+why)
 			continue
 		}
-		show(s.graphs[v.Lifecycle].Name, v.State, law)
+		recorded := vacant
+		if breakable(v) {
+			recorded = show
+		}
+		recorded(s.graphs[v.Lifecycle].Name, v.State, law)
 	}
 	if len(broken) > 0 {
 		Fail(fmt.Sprintf("law %q is broken\n  %s", law, strings.Join(broken, "\n  ")))

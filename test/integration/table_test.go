@@ -24,7 +24,7 @@ const (
 	lawStale    = "stale"    // a cache behind our own writes repeats nothing
 	lawChildren = "children" // nor does one behind our writes to children
 	lawFailOver = "failover" // nor does a successor whose cache is from before
-	lawDeletion = "deletion" // a deletion releases everything, from every state
+	lawDeletion = "deletion" // a deletion releases everything, from every state in which there is something to release
 
 	// Laws without a column: they do not belong to a single state.
 	lawMany  = "many"  // many objects come to rest, with one write per transition
@@ -37,8 +37,9 @@ func columns() []string {
 
 // Names of the report entries that results are recorded as. Entries reach the process that reports, whichever process ran the spec.
 const (
-	entryLaw  = "law"
-	entryNote = "note"
+	entryLaw    = "law"
+	entryVacant = "vacant"
+	entryNote   = "note"
 )
 
 func cell(machine, state, law string) string { return machine + " " + state + " " + law }
@@ -49,26 +50,34 @@ func show(machine, state, law string) {
 	AddReportEntry(entryLaw, cell(machine, state, law), ReportEntryVisibilityNever)
 }
 
+// vacant records that nothing could break a law in a state of a machine: the state was visited, and its row shows no result.
+func vacant(machine, state, law string) {
+	GinkgoHelper()
+	AddReportEntry(entryVacant, cell(machine, state, law), ReportEntryVisibilityNever)
+}
+
 // note records a result that does not belong to a single state.
 func note(format string, args ...any) {
 	GinkgoHelper()
 	AddReportEntry(entryNote, fmt.Sprintf(format, args...), ReportEntryVisibilityNever)
 }
 
-// table is the results: the cells of machines, states and laws that were shown, and notes.
+// table is the results: the cells of machines, states and laws that were shown, those that nothing could break, and notes.
 type table struct {
-	shown map[string]bool
-	notes []string
+	shown, vacant map[string]bool
+	notes         []string
 }
 
 // tableOf collects the results of all specs.
 func tableOf(report *Report) *table {
-	t := &table{shown: map[string]bool{}}
+	t := &table{shown: map[string]bool{}, vacant: map[string]bool{}}
 	for i := range report.SpecReports {
 		for _, entry := range report.SpecReports[i].ReportEntries {
 			switch entry.Name {
 			case entryLaw:
 				t.shown[entry.StringRepresentation()] = true
+			case entryVacant:
+				t.vacant[entry.StringRepresentation()] = true
 			case entryNote:
 				t.notes = append(t.notes, entry.StringRepresentation())
 			}
@@ -122,7 +131,7 @@ func (t *table) row(s Subject, machine string, state machines.GraphState) (line 
 		switch one := cell(machine, state.Name, law); {
 		case t.shown[one]:
 			seen = true
-		case reservation(s, law) != "" || !matters(s, law, state.Name) || state.OnlyDeletion && law != lawDeletion:
+		case t.vacant[one] || reservation(s, law) != "" || !matters(s, law, state.Name) || state.OnlyDeletion && law != lawDeletion:
 			mark = "-"
 		default:
 			missing = append(missing, one)
