@@ -4,28 +4,18 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"strings"
 	"sync"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/uuid"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	coordinationv1client "k8s.io/client-go/kubernetes/typed/coordination/v1"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
-	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
-)
 
-// namespaceFile holds the namespace of the pod that this process runs in.
-const namespaceFile = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+	"github.com/detent-dev/detent/internal/lease"
+)
 
 // DefaultLeaseName is the lease of the leader election.
 const DefaultLeaseName = "detent-manager"
@@ -58,45 +48,20 @@ func newLeadership(clk clock.PassiveClock, o Options) *leadership {
 func (l *leadership) renewal() time.Duration { return l.term * 2 / 3 }
 
 // elect sets the options of the leader election.
-func elect(options *ctrl.Options, lead *leadership, lease resourcelock.Interface) {
-	options.LeaderElection, options.LeaderElectionResourceLockInterface, options.LeaderElectionReleaseOnCancel = true, lease, true
+func elect(options *ctrl.Options, lead *leadership, lock resourcelock.Interface) {
+	options.LeaderElection, options.LeaderElectionResourceLockInterface, options.LeaderElectionReleaseOnCancel = true, lock, true
 	options.LeaseDuration, options.RenewDeadline, options.RetryPeriod = &lead.term, new(lead.renewal()), new(lead.term/8)
 }
 
 // newLease returns the lease of the leader election. Its requests are configured by config, and each takes less than timeout. The
 // caller must call the returned function when the manager has ended. Without leader election there is no lease.
-func newLease(o Options, config *rest.Config, timeout time.Duration) (lease resourcelock.Interface, stop func(), err error) {
+func newLease(o Options, config *rest.Config, timeout time.Duration) (lock resourcelock.Interface, stop func(), err error) {
 	if !o.LeaderElection {
 		return nil, func() {}, nil
 	}
-	namespace, identity := o.LeaderNamespace, o.LeaseIdentity
-	if identity == "" {
-		host, err := os.Hostname()
-		if err != nil {
-			return nil, nil, fmt.Errorf("making an identity for the lease: %w", err)
-		}
-		identity = host + "_" + string(uuid.NewUUID())
-	}
-	config = rest.AddUserAgent(config, "leader-election")
+	config = rest.CopyConfig(config)
 	config.Timeout = timeout
-	core, err := corev1client.NewForConfig(config)
-	if err != nil {
-		return nil, nil, fmt.Errorf("making a client for the lease: %w", err)
-	}
-	coordination, err := coordinationv1client.NewForConfig(config)
-	if err != nil {
-		return nil, nil, fmt.Errorf("making a client for the lease: %w", err)
-	}
-	events := record.NewBroadcaster()
-	events.StartRecordingToSink(&corev1client.EventSinkImpl{Interface: core.Events(namespace)})
-	lease, err = resourcelock.New(resourcelock.LeasesResourceLock, namespace, cmp.Or(o.LeaseName, DefaultLeaseName), core, coordination, resourcelock.ResourceLockConfig{
-		Identity: identity, EventRecorder: events.NewRecorder(clientgoscheme.Scheme, corev1.EventSource{Component: identity}),
-	})
-	if err != nil {
-		events.Shutdown()
-		return nil, nil, fmt.Errorf("making the lease: %w", err)
-	}
-	return lease, events.Shutdown, nil
+	return lease.New(config, o.LeaderNamespace, cmp.Or(o.LeaseName, DefaultLeaseName), o.LeaseIdentity)
 }
 
 // placeLease sets the namespace of the lease if it is not set: that of the pod that this process runs in, which file holds, else that
@@ -105,12 +70,12 @@ func (o *Options) placeLease(file string) error {
 	if !o.LeaderElection || o.LeaderNamespace != "" {
 		return nil
 	}
-	text, err := os.ReadFile(file)
+	namespace, err := lease.PodNamespace(file)
 	switch {
-	case err == nil:
-		o.LeaderNamespace = strings.TrimSpace(string(text))
-	case !errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("looking for the namespace of the lease: %w", err)
+	case err != nil:
+		return err
+	case namespace != "":
+		o.LeaderNamespace = namespace
 	case o.ContextNamespace == "":
 		return errors.New("looking for the namespace of the lease: this process does not run in a pod: set --leader-election-namespace, or --leader-elect=false if no other manager runs")
 	default:

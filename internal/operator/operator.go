@@ -20,6 +20,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/detent-dev/detent/internal/garbage"
+	"github.com/detent-dev/detent/internal/lease"
 	"github.com/detent-dev/detent/internal/resource"
 	lifecycle "github.com/detent-dev/detent/runtime"
 )
@@ -74,19 +75,19 @@ type Options struct {
 // Run runs the manager until the context ends. It returns an error if the preflight checks fail, the lease is lost or a required
 // component fails.
 func Run(ctx context.Context, o Options) error {
-	if err := o.placeLease(namespaceFile); err != nil {
+	if err := o.placeLease(lease.NamespaceFile); err != nil {
 		return err
 	}
 	if err := preflight(ctx, &o); err != nil {
 		return err
 	}
 	lead := newLeadership(clock.RealClock{}, o)
-	lease, closeLease, err := newLease(o, lead.config(o.Config), max(lead.renewal()/2, time.Second))
+	lock, closeLease, err := newLease(o, lead.config(o.Config), max(lead.renewal()/2, time.Second))
 	if err != nil {
 		return err
 	}
 	defer closeLease()
-	options, err := managerOptions(o, lead, lease)
+	options, err := managerOptions(o, lead, lock)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-func managerOptions(o Options, lead *leadership, lease resourcelock.Interface) (ctrl.Options, error) {
+func managerOptions(o Options, lead *leadership, lock resourcelock.Interface) (ctrl.Options, error) {
 	scheme, err := resource.Scheme(declarations(o.Kinds))
 	if err != nil {
 		return ctrl.Options{}, err
@@ -124,7 +125,7 @@ func managerOptions(o Options, lead *leadership, lease resourcelock.Interface) (
 		GracefulShutdownTimeout: new(10 * time.Second),
 	}
 	if o.LeaderElection {
-		elect(&options, lead, lease)
+		elect(&options, lead, lock)
 	}
 	return options, nil
 }

@@ -95,12 +95,18 @@ func result(ctx SpecContext, pod *corev1.Pod) string {
 // leader is the pod of the manager that holds the lease.
 func leader(ctx SpecContext) *corev1.Pod {
 	GinkgoHelper()
+	return leaderIn(ctx, config.Namespace)
+}
+
+// leaderIn is the pod in the namespace that holds the lease there.
+func leaderIn(ctx SpecContext, namespace string) *corev1.Pod {
+	GinkgoHelper()
 	var found *corev1.Pod
 	Eventually(func(g Gomega, ctx context.Context) {
 		found = nil
 		leases, pods := &coordinationv1.LeaseList{}, &corev1.PodList{}
-		g.Expect(cluster.Client.List(ctx, leases, client.InNamespace(config.Namespace))).To(Succeed())
-		g.Expect(cluster.Client.List(ctx, pods, client.InNamespace(config.Namespace))).To(Succeed())
+		g.Expect(cluster.Client.List(ctx, leases, client.InNamespace(namespace))).To(Succeed())
+		g.Expect(cluster.Client.List(ctx, pods, client.InNamespace(namespace))).To(Succeed())
 		g.Expect(leases.Items).To(HaveLen(1))
 		holder := leases.Items[0].Spec.HolderIdentity
 		g.Expect(holder).NotTo(BeNil())
