@@ -22,7 +22,7 @@ func (c continuing[O, S, E]) Reconcile(ctx context.Context, request reconcile.Re
 		return result, err
 	}
 	p.stored.SetManagedFields(nil) // as in a cache without them
-	return c.scopeOf(p.stored).reconcile(ctx)
+	return c.scopeOf(ctx, p.stored).reconcile(ctx)
 }
 
 // Continuing returns the reconciler that SetupWithManager registers, for the exploration.

@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -18,6 +19,24 @@ type Journal interface {
 }
 
 var _ Journal = &journal.Writer{}
+
+// journalKey is the key of a Journal in a context.
+type journalKey struct{}
+
+// WithJournal returns a context whose reconciles record their decisions, unless Options.Journal names another journal. As the BaseContext of
+// a manager it is the journal of every Reconciler that is registered there.
+func WithJournal(ctx context.Context, j Journal) context.Context {
+	return context.WithValue(ctx, journalKey{}, j)
+}
+
+// journalOf returns the journal of a reconcile, or nil.
+func (r *Reconciler[O, S, E]) journalOf(ctx context.Context) Journal {
+	if r.journal != nil {
+		return r.journal
+	}
+	j, _ := ctx.Value(journalKey{}).(Journal)
+	return j
+}
 
 // took records a committed transition.
 func (p *reconcileScope[O, S, E]) took(moved *pass.Moved) {

@@ -8,9 +8,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/detent-dev/detent/internal/access"
 	"github.com/detent-dev/detent/machines"
+	lifecycle "github.com/detent-dev/detent/runtime"
 	"github.com/detent-dev/detent/runtime/journal"
 	"github.com/detent-dev/detent/test/turnstile"
 	"github.com/detent-dev/detent/test/turnstile/api"
@@ -157,5 +159,33 @@ func TestJournalWriteErrorsDelayNothing(t *testing.T) {
 	r.rest()
 	if reports != 1 {
 		t.Errorf("%d reports of one full disk", reports)
+	}
+}
+
+// TestJournalOfTheContext shows which journal a reconcile writes to.
+func TestJournalOfTheContext(t *testing.T) {
+	for name, c := range map[string]struct{ own, ofContext, wantOwn, wantContext bool }{
+		"none":                           {},
+		"that of the context":            {ofContext: true, wantContext: true},
+		"that of the options goes first": {own: true, ofContext: true, wantOwn: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var own, ofContext bytes.Buffer
+			r := newRig(t, func(r *rig) {
+				if c.own {
+					r.options.Journal = journal.NewWriter(&own, nil)
+				}
+			})
+			ctx := t.Context()
+			if c.ofContext {
+				ctx = lifecycle.WithJournal(ctx, journal.NewWriter(&ofContext, nil))
+			}
+			if _, err := r.Reconcile(ctx, reconcile.Request{NamespacedName: gateKey}); err != nil {
+				t.Fatal(err)
+			}
+			if (own.Len() > 0) != c.wantOwn || (ofContext.Len() > 0) != c.wantContext {
+				t.Errorf("%d bytes in the journal of the options, %d in that of the context", own.Len(), ofContext.Len())
+			}
+		})
 	}
 }

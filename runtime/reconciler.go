@@ -37,7 +37,8 @@ type Options struct {
 	Events events.EventRecorder
 	// Metrics receives states, transitions and durations. Optional; default: none.
 	Metrics *Metrics
-	// Journal receives every decision that differs from the previous one, after the commit. Optional; default: none.
+	// Journal receives every decision that differs from the previous one, after the commit. Optional; default: that of the context, see
+	// WithJournal, or none.
 	Journal Journal
 	// DeadlineScale multiplies every declared duration (deadlines, polls, back-off, ages, the resync), for slow environments
 	// and fast tests. Optional; default: 1.
@@ -110,7 +111,7 @@ func (r *Reconciler[O, S, E]) reconcile(ctx context.Context, request reconcile.R
 		}
 		return nil, reconcile.Result{}, fmt.Errorf("reading %s %s: %w", r.kind.Name, request, err)
 	}
-	p := r.scopeOf(object)
+	p := r.scopeOf(ctx, object)
 	result, err := p.reconcile(ctx)
 	return p, result, err
 }
@@ -143,6 +144,8 @@ type reconcileScope[O Object, S, E any] struct {
 	in      pass.In[O, S, E]
 	entries pass.Entries
 	requeue requeue
+	// journal is that of the Reconciler or of the context; nil for none.
+	journal Journal
 	// lifecycles with their instances: those of the status, or those of the decision once there is one.
 	lifecycles []machines.Evaluator[O, S, E]
 	// dropped are the entries to remove, because their instances are gone.
@@ -157,11 +160,11 @@ type reconcileScope[O Object, S, E any] struct {
 }
 
 // scopeOf returns the scope of a reconcile of an object that exists.
-func (r *Reconciler[O, S, E]) scopeOf(object O) *reconcileScope[O, S, E] {
+func (r *Reconciler[O, S, E]) scopeOf(ctx context.Context, object O) *reconcileScope[O, S, E] {
 	key := client.ObjectKeyFromObject(object)
 	m, replaced := r.memories.of(key, object.GetUID())
 	r.drop(replaced)
-	return &reconcileScope[O, S, E]{Reconciler: r, object: object, memory: m, now: r.clock.Now()}
+	return &reconcileScope[O, S, E]{Reconciler: r, object: object, memory: m, now: r.clock.Now(), journal: r.journalOf(ctx)}
 }
 
 // reconcile reconciles the object and maps errors to requeues.

@@ -19,9 +19,9 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 
+	"github.com/detent-dev/detent/internal/commands"
 	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/internal/registration"
-	"github.com/detent-dev/detent/runtime/journal"
 )
 
 // mostRequests per second is a number that no API server answers.
@@ -72,30 +72,21 @@ func newManagerCommand(all []registration.Kind) *cobra.Command {
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", "127.0.0.1:8080", "address of the metrics endpoint; 0 for none")
 	flags.StringVar(&o.HealthAddress, "health-probe-bind-address", "127.0.0.1:8081", "address of /healthz and /readyz; 0 for none")
 	flags.BoolVar(&o.Adopt, "adopt", false, "run with the CRDs and leases of another operator of the same API, which must be stopped")
-	flags.StringVar(&f.journal, "journal", "", "file to append decisions to as JSON lines, for detent replay; - is standard output; default: none")
+	commands.JournalFlag(flags, "detent", &f.journal)
 	flags.StringVar(&f.logFormat, "log-format", "text", "text or json")
 	flags.IntVar(&f.verbosity, "v", 0, "verbosity of the log; 1 logs what every reconcile waits for")
 	flags.Float32Var(&f.qps, "kube-api-qps", 100, "requests per second to the API server, for all kinds together")
 	return cmd
 }
 
-// openJournal opens the file that decisions are appended to. An empty name means no journal, and - means out. The file grows as
-// long as the manager runs, by one line of some kilobytes per transition.
+// openJournal sets the journal that is appended to a file. The caller must call the returned function when the manager has ended.
 func openJournal(name string, out io.Writer, o *operator.Options) (closeIt func() error, err error) {
-	closeIt = func() error { return nil }
-	if name == "" {
-		return closeIt, nil
-	}
-	if name != "-" {
-		file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		if err != nil {
-			return nil, fmt.Errorf("opening the journal: %w", err)
-		}
-		out, closeIt = file, file.Close
-	}
 	log := o.Log
-	o.Journal = journal.NewWriter(out, func(err error) { log.Error(err, "decisions are missing from the journal") })
-	return closeIt, nil
+	j, closeIt, err := commands.OpenJournal(name, out, func(err error) { log.Error(err, "decisions are missing from the journal") })
+	if j != nil {
+		o.Journal = j
+	}
+	return closeIt, err
 }
 
 func (f *managerFlags) complete() (operator.Options, error) {

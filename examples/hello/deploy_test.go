@@ -1,11 +1,13 @@
 package hello_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,10 +107,34 @@ func (s *site) holder(ctx context.Context) (string, error) {
 	return ptr.Deref(lease.Spec.HolderIdentity, ""), client.IgnoreNotFound(err)
 }
 
-// TestReplicas runs two replicas with the rights of the manifests: one works and the other one waits for its end.
+// replays checks that this binary decides as the one that wrote the journal.
+func (s *site) replays(journal string) {
+	s.Helper()
+	root := cli.Operator("hello", "Speak greetings", nil, nil, cli.Of(hello.Machine))
+	var out bytes.Buffer
+	root.SetArgs([]string{"replay", journal})
+	root.SetOut(&out)
+	check(s.T, root.ExecuteContext(s.Context()))
+	lines, err := os.ReadFile(journal)
+	check(s.T, err)
+	for _, want := range []string{"\n       0 decided otherwise\n", "\n       0 not replayed\n"} {
+		if !strings.Contains(out.String(), want) {
+			s.Errorf("a replay without %q:\n%s", want, &out)
+		}
+	}
+	for _, event := range []string{"inferred", "text-changed", "heard"} {
+		if !bytes.Contains(lines, []byte(`"event":"`+event+`"`)) {
+			s.Errorf("no transition %s in the journal:\n%s", event, lines)
+		}
+	}
+}
+
+// TestReplicas runs two replicas with the rights of the manifests: one works and the other one waits for its end. The journal of the first
+// is replayed.
 func TestReplicas(t *testing.T) {
 	s := install(t)
-	endFirst := s.start("first", hello.Operator.SetupWithManager)
+	journal := filepath.Join(t.TempDir(), "journal")
+	endFirst := s.start("first", hello.Operator.SetupWithManager, "--journal="+journal)
 	s.spoken("hello, world")
 
 	working := make(chan struct{})
@@ -138,6 +164,7 @@ func TestReplicas(t *testing.T) {
 	})
 
 	endFirst()
+	s.replays(journal)
 	<-working
 	endSecond()
 	holder, err := s.holder(t.Context())
