@@ -19,13 +19,13 @@ const (
 	tutorial = "docs/writing-a-machine.md"
 )
 
-// goBlock is a Go block with the file that the paragraph above it names.
-var goBlock = regexp.MustCompile("(?s)(?:`([^`\n]+)`\n\n)?```go\n(.*?\n)```\n")
+// codeBlock is a block of Go or YAML with the file that the paragraph above it names.
+var codeBlock = regexp.MustCompile("(?s)(?:`([^`\n]+)`\n\n)?```(?:go|yaml)\n(.*?\n)```\n")
 
-// unquoted returns what is wrong with the Go blocks of a page: each must be whole lines of the file that is named above it, which
-// is compiled with its package.
+// unquoted returns what is wrong with the blocks of a page: each must be whole lines of the file that is named above it, which a test
+// compiles with its package, or applies.
 func unquoted(page string, read func(path string) (string, error)) (problems []string, blocks int) {
-	for _, found := range goBlock.FindAllStringSubmatch(page, -1) {
+	for _, found := range codeBlock.FindAllStringSubmatch(page, -1) {
 		path, block := found[1], found[2]
 		first, _, _ := strings.Cut(block, "\n")
 		text, err := read(path)
@@ -38,7 +38,7 @@ func unquoted(page string, read func(path string) (string, error)) (problems []s
 			problems = append(problems, path+" does not contain: "+first)
 		}
 	}
-	return problems, len(goBlock.FindAllString(page, -1))
+	return problems, len(codeBlock.FindAllString(page, -1))
 }
 
 func TestPagesQuoteCode(t *testing.T) {
@@ -55,8 +55,8 @@ func TestPagesQuoteCode(t *testing.T) {
 			for _, problem := range problems {
 				t.Errorf("%s; copy the block from the file again", problem)
 			}
-			if all := strings.Count(string(page), "```go"); blocks != all || blocks == 0 {
-				t.Errorf("%d of %d Go blocks were compared", blocks, all)
+			if all := strings.Count(string(page), "```go") + strings.Count(string(page), "```yaml"); blocks != all || blocks == 0 {
+				t.Errorf("%d of %d blocks were compared", blocks, all)
 			}
 		})
 	}
@@ -105,6 +105,7 @@ func TestUnquoted(t *testing.T) {
 		"part of a line":   {"`a.go`\n\n```go\nx = 1\n```\n", 1},
 		"a changed block":  {"`a.go`\n\n```go\nvar x = 1\nvar y = 3\n```\n", 1},
 		"no file is named": {"text\n\n```go\nvar x = 1\n```\n", 1},
+		"a block of YAML":  {"`a.go`\n\n```yaml\nvar x = 2\n```\n", 1},
 		"no such file":     {"`b.go`\n\n```go\nvar x = 1\n```\n", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
