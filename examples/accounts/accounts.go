@@ -4,14 +4,8 @@ package accounts
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptrace"
 	"slices"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/detent-dev/detent"
@@ -136,11 +130,9 @@ const Settle = 15 * time.Second
 // Operator keeps accounts.
 type Operator = detent.External[*api.Account, bank.Account, Facts, Command]
 
-// NewOperator returns the operator on the service at the URL. The ID of an account is the UID of its object. An answer that redirects
-// elsewhere proves nothing about a command, and is not followed.
+// NewOperator returns the operator on the service at the URL. The ID of an account is the UID of its object.
 func NewOperator(url string, client *http.Client) Operator {
-	direct := *client
-	direct.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	service := external.HTTP{URL: url, Client: client}
 	return Operator{
 		Name: "Account", System: "the bank", New: func() *api.Account { return &api.Account{} }, Settle: Settle,
 		Machines:  []detent.Machine[Facts, Command]{AccountMachine(), CardMachine()},
@@ -153,45 +145,11 @@ func NewOperator(url string, client *http.Client) Operator {
 			return Facts{a.Spec.Plan, o.Instance, seen.Fact(NeedAccount), seen.Commands(o)}
 		},
 		Ask: func(ctx context.Context, o external.Object, _ transitions.Need) (account bank.Account, err error) {
-			text, err := send(ctx, &direct, url+"/"+string(o.UID), Command{Method: http.MethodGet})
-			if err == nil {
-				err = json.Unmarshal(text, &account)
-			}
+			err = service.Get(ctx, "/"+string(o.UID), &account)
 			return account, err
 		},
 		Execute: func(ctx context.Context, o external.Object, c Command) error {
-			_, err := send(ctx, &direct, url+"/"+string(o.UID), c)
-			return err
+			return service.Send(ctx, c.Method, "/"+string(o.UID)+c.Path, c.Body)
 		},
 	}
-}
-
-// send sends a request about an account and returns the answer. Both its time and its length are limited. A request that got no
-// connection was never sent; the transport says so, and repeats some requests on another connection, whose failure proves nothing.
-func send(ctx context.Context, client *http.Client, account string, c Command) ([]byte, error) {
-	const timeout, mostBytes = 5 * time.Second, 64 << 10
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	var connected atomic.Bool
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
-	request, err := http.NewRequestWithContext(ctx, c.Method, account+c.Path, strings.NewReader(c.Body))
-	if err != nil {
-		return nil, err
-	}
-	response, err := client.Do(request)
-	switch {
-	case err != nil && !connected.Load():
-		return nil, &external.NeverSent{Err: err}
-	case err != nil:
-		return nil, err
-	}
-	defer response.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(response.Body, mostBytes))
-	switch code := response.StatusCode; {
-	case code >= http.StatusBadRequest && code < http.StatusInternalServerError:
-		return nil, &external.Refusal{Code: code, Name: http.StatusText(code), Text: strings.TrimSpace(string(text[:min(len(text), 200)]))}
-	case code != http.StatusOK:
-		return nil, fmt.Errorf("the service answers with %s", response.Status)
-	}
-	return text, err
 }

@@ -23,7 +23,7 @@ func (r *Refusal) Error() string {
 
 // NeverSent is the error of a command that did not reach the system: it cannot take effect any more. An Execute may return it only with
 // proof, since the system then counts as unchanged: a deletion may end. With net/http the proof is that the request got no connection,
-// which httptrace.ClientTrace.GotConn reports.
+// which httptrace.ClientTrace.GotConn reports; HTTP does so.
 type NeverSent struct{ Err error }
 
 func (n *NeverSent) Error() string { return n.Err.Error() }
