@@ -12,7 +12,7 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// TestExternalKindRefuses shows which declarations are refused. What the kind does is shown by the tests of examples/accounts.
+// TestExternalKindRefuses shows which declarations are refused. What the kind does is shown by the other tests of External, and by the exploration of examples/accounts.
 func TestExternalKindRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*accounts.Operator)
