@@ -103,17 +103,21 @@ func (f *Facts) refusal() *transitions.Problem {
 // DrainRefusedBecause begins what the status shows of a drain that is refused while the lifecycle has something else to do.
 const DrainRefusedBecause = "; the drain is refused: "
 
-// drainRefused describes why a drain that is requested does not begin; empty if nothing is known that prevents it.
-func (f *Facts) drainRefused() string {
+// drainRefused returns why a drain that is requested does not begin; nil if nothing is known that prevents it.
+func (f *Facts) drainRefused() *transitions.Problem {
 	requested := slices.ContainsFunc(f.Nodes, func(n Node) bool { return f.drains(&n) && n.Draining == 0 })
 	if _, known := f.Moves.Get(); !requested || !known {
+		return nil
+	}
+	return f.refusal()
+}
+
+// beside returns what follows the text of another wait.
+func beside(refused *transitions.Problem) string {
+	if refused == nil {
 		return ""
 	}
-	refusal := f.refusal()
-	if refusal == nil {
-		return ""
-	}
-	return DrainRefusedBecause + refusal.Message
+	return DrainRefusedBecause + refused.Message
 }
 
 // cancellations end the moves that take replicas off the broker.
@@ -226,7 +230,9 @@ var selectedDrained = guard{
 	Evaluate: func(f *Facts, m roll.Data) transitions.Verdict {
 		v := selectedEmpty.Evaluate(f, m)
 		if v.Answer == transitions.No {
-			v.Observed += f.deadTargets() + f.drainWaits(m.Node)
+			for _, d := range f.delays(m.Node) {
+				v.Observed += ", and " + d.Message
+			}
 		}
 		return v
 	},

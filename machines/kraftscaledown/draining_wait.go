@@ -1,45 +1,52 @@
 package kraftscaledown
 
 import (
-	"fmt"
-
 	"github.com/detent-dev/detent/machines/kraftscaledown/drain"
 	"github.com/detent-dev/detent/machines/roll"
+	"github.com/detent-dev/detent/transitions"
 )
 
-// deadTargets names the brokers to which replicas are being moved although they are down; empty if there are none, or if that is not
-// known. Such moves are replaced as soon as another broker can get the replicas.
-func (f *Facts) deadTargets() string {
-	_, moves := f.Moves.Get()
-	if _, brokers := f.Brokers.Get(); !moves || !brokers {
-		return ""
-	}
-	dead := drain.DeadTargets(f.inProgress())
-	if len(dead) == 0 {
-		return ""
-	}
-	names := make([]string, len(dead))
-	for i, id := range dead {
-		names[i] = f.name(id)
-	}
-	return ", and moves to " + roll.Names(names) + " do not end, since these brokers are down or leave: they are replaced once other brokers can get the replicas"
-}
+// Reasons for which a drain may not go on by itself.
+const (
+	// reasonDeadTarget: replicas are being moved to brokers that are down or leave. Such moves are replaced as soon as other brokers can get
+	// the replicas.
+	reasonDeadTarget transitions.Reason = "MovesToDeadBrokers"
+	// reasonOtherMoves: reassignments that are not of this drain take all places.
+	reasonOtherMoves transitions.Reason = "OtherReassignments"
+	// reasonUnplaced: too few of the brokers that stay are alive.
+	reasonUnplaced transitions.Reason = "TooFewBrokersAlive"
+	// reasonLeaderless: nothing can be copied without a leader.
+	reasonLeaderless transitions.Reason = "PartitionsWithoutLeader"
+)
 
-// drainWaits says why partitions of the broker are not moved now; empty if there is no reason, or if that is not known.
-func (f *Facts) drainWaits(id int32) string {
+// delays returns why partitions of the broker may not be moved now; none if there is no reason, or if that is not known.
+func (f *Facts) delays(id int32) (out []*transitions.Problem) {
 	_, moves := f.Moves.Get()
 	if _, brokers := f.Brokers.Get(); !moves || !brokers {
-		return ""
+		return nil
 	}
-	w, text := drain.WaitsOf(f.inProgress(id)), ""
+	in := f.inProgress(id)
+	w := drain.WaitsOf(in)
+	if dead := drain.DeadTargets(in); len(dead) > 0 {
+		out = append(out, transitions.Problemf(reasonDeadTarget, "moves to %s do not end, since these brokers are down or leave: they are replaced once other brokers can get the replicas", roll.Names(f.names(dead))))
+	}
 	if w.Others > 0 {
-		text += fmt.Sprintf(", and %d reassignments that are not of this drain are in progress, of at most %d: wait for them, or cancel those that do not end", w.Others, drain.MaxMoving)
+		out = append(out, transitions.Problemf(reasonOtherMoves, "%d reassignments that are not of this drain are in progress, of at most %d: wait for them, or cancel those that do not end", w.Others, drain.MaxMoving))
 	}
 	if len(w.Unplaced) > 0 {
-		text += ", and too few of the brokers that stay are alive to get " + roll.Names(w.Unplaced) + ": make the others ready"
+		out = append(out, transitions.Problemf(reasonUnplaced, "too few of the brokers that stay are alive to get %s: make the others ready", roll.Names(w.Unplaced)))
 	}
 	if len(w.Leaderless) > 0 {
-		text += ", and " + roll.Names(w.Leaderless) + " cannot be moved without a leader: bring a broker with a replica in sync back, or delete the topics"
+		out = append(out, transitions.Problemf(reasonLeaderless, "%s cannot be moved without a leader: bring a broker with a replica in sync back, or delete the topics", roll.Names(w.Leaderless)))
 	}
-	return text
+	return out
+}
+
+// names of brokers for users.
+func (f *Facts) names(ids []int32) []string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = f.name(id)
+	}
+	return names
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/detent-dev/detent/clients/kafka"
 	"github.com/detent-dev/detent/machines/roll"
 	"github.com/detent-dev/detent/transitions"
@@ -89,6 +91,71 @@ func TestWaitBesideARefusedDrainSaysWhy(t *testing.T) {
 			again, _ := pickAgain(&f, roll.Data{Node: 9})
 			if empty.Observed != c.waits || again.Observed != c.unregister {
 				t.Errorf("the waits say %q and %q, want %q and %q", empty.Observed, again.Observed, c.waits, c.unregister)
+			}
+		})
+	}
+}
+
+// What a drain waits for is told apart by reasons: the texts are for users only.
+func TestDelaysOfADrainHaveReasons(t *testing.T) {
+	now := time.Now()
+	moves := func(m Moves) transitions.Fact[Moves] { return transitions.Known(m, now) }
+	held := func(p kafka.Partition) Moves {
+		return Moves{Replicas: []kafka.Replicas{{Broker: 3, First: []kafka.Partition{p}}}}
+	}
+	dying := kafka.Reassignment{Topic: "orders", Replicas: []int32{1, 3}, Adding: []int32{1}, Removing: []int32{3}}
+	for name, c := range map[string]struct {
+		moves transitions.Fact[Moves]
+		down  []int32
+		want  []transitions.Reason
+	}{
+		"nothing delays it":               {moves: moves(held(kafka.Partition{Topic: "orders", Replicas: []int32{3}}))},
+		"nothing is known":                {moves: transitions.Pending[Moves]()},
+		"a move to a broker that died":    {moves: moves(Moves{Moving: kafka.Reassignments{Total: 1, First: []kafka.Reassignment{dying}}}), down: []int32{1}, want: []transitions.Reason{reasonDeadTarget}},
+		"others take all places":          {moves: moves(Moves{Moving: kafka.Reassignments{Total: 30}}), want: []transitions.Reason{reasonOtherMoves}},
+		"too few brokers are alive":       {moves: moves(held(kafka.Partition{Topic: "orders", Replicas: []int32{3, 0}})), want: []transitions.Reason{reasonUnplaced}},
+		"the only replica has no process": {moves: moves(held(kafka.Partition{Topic: "single", Leader: kafka.NoLeader, Replicas: []int32{3}})), want: []transitions.Reason{reasonLeaderless}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := Facts{
+				Wanted: []int32{0, 1}, Down: c.down, Drain: true, Nodes: []Node{{ID: 3, Pod: "c-p-3", Runs: true, Draining: 1}}, Moves: c.moves,
+				Brokers: transitions.Known(kafka.Brokers{Brokers: []kafka.Broker{{ID: 0}, {ID: 1, Fencing: kafka.Fenced}, {ID: 3}}}, now),
+			}
+			var got []transitions.Reason
+			for _, d := range f.delays(3) {
+				got = append(got, d.Reason)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Of several brokers that leave, the first that holds a replica is shown, and one of which it is not known before it.
+func TestWaitShowsTheFirstBrokerThatIsInTheWay(t *testing.T) {
+	now := time.Now()
+	gone, first, second := Node{ID: 4, Pod: "c-b-4"}, Node{ID: 6, Pod: "c-b-6", Runs: true}, Node{ID: 5, Pod: "c-b-5", Runs: true}
+	dirs := map[int32]kafka.LogDirs{4: {Broker: 4, Dirs: []kafka.LogDir{{Path: "/data"}}}}
+	for name, c := range map[string]struct {
+		nodes []Node
+		held  map[int32]int
+		want  string
+	}{
+		"both hold replicas":                      {nodes: []Node{first, second}, held: map[int32]int{6: 1, 5: 2}, want: "c-b-6 holds replicas of 1 partitions"},
+		"the second is not known":                 {nodes: []Node{first, second}, held: map[int32]int{6: 1}, want: "c-b-5 does not report what its disks hold"},
+		"the first is not known":                  {nodes: []Node{first, second}, held: map[int32]int{5: 2}, want: "c-b-6 does not report what its disks hold"},
+		"one before them is empty and gone":       {nodes: []Node{gone, first, second}, held: map[int32]int{6: 1, 5: 2}, want: "c-b-6 holds replicas of 1 partitions"},
+		"the only one is empty, and has no pod":   {nodes: []Node{gone}, want: "no broker leaves that has a process"},
+		"the first is stopped and has no process": {nodes: []Node{{ID: 7, Pod: "c-b-7", Stopped: true}, second}, held: map[int32]int{7: 1, 5: 2}, want: "c-b-5 holds replicas of 2 partitions"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := Facts{
+				Nodes: c.nodes, Wanted: []int32{0}, Brokers: transitions.Known(kafka.Brokers{}, now),
+				Partitions: transitions.Known(kafka.Partitions{Replicas: c.held}, now), LogDirs: transitions.Known(dirs, now), Moves: transitions.Pending[Moves](),
+			}
+			if got, _ := pickEmpty(&f, roll.NoNode()); got.Observed != c.want {
+				t.Errorf("the wait says %q, want %q", got.Observed, c.want)
 			}
 		})
 	}

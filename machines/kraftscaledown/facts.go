@@ -29,8 +29,8 @@ type Node struct {
 	// Ending is true if a stopped node that runs will not run any more without a further request: its pod is evicted and not
 	// recreated, or is restarted without the broker role.
 	Ending bool
-	// Kept is why the pod of a stopped node is not removed now, for users; empty if nothing is known to keep it.
-	Kept string
+	// Kept is why the pod of a stopped node is not removed now; nil if nothing is known to keep it.
+	Kept *transitions.Problem
 	// Down is true if the kubelet reports that the pod of the node is not ready, for longer than a restart takes, or the API server refuses
 	// to create the pod.
 	Down bool

@@ -101,8 +101,7 @@ var anyEmpty = guard{
 }
 
 func pickEmpty(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
-	const none = "no broker leaves that has a process"
-	verdict := transitions.Deny(none)
+	verdict, judged := transitions.Deny("no broker leaves that has a process"), false
 	for i := range f.Nodes {
 		n := &f.Nodes[i]
 		if stopped := n.Stopped && !n.Runs; n.Wanted || n.Draining > 0 || stopped { // pickGone chooses those that are stopped
@@ -113,12 +112,12 @@ func pickEmpty(f *Facts, _ roll.Data) (transitions.Verdict, roll.Data) {
 		case v.Answer == transitions.Yes && n.Runs:
 			return v, roll.Data{Node: n.ID}
 		case v.Answer == transitions.Yes:
-		case verdict.Answer == transitions.No && (v.Answer == transitions.Unknown || verdict.Observed == none):
-			verdict = v
+		case !judged || verdict.Answer == transitions.No && v.Answer == transitions.Unknown:
+			verdict, judged = v, true
 		}
 	}
 	if verdict.Answer == transitions.No {
-		verdict.Observed += f.drainRefused()
+		verdict.Observed += beside(f.drainRefused())
 	}
 	return verdict, roll.NoNode()
 }
@@ -150,8 +149,8 @@ var processGone = guard{
 		switch {
 		case n == nil || !n.Runs:
 			return transitions.Allow()
-		case n.Kept != "":
-			return transitions.Deny(n.Pod + " still exists: " + n.Kept)
+		case n.Kept != nil:
+			return transitions.Deny(n.Pod + " still exists: " + n.Kept.Message)
 		}
 		return transitions.Deny(n.Pod + " still exists")
 	},

@@ -74,7 +74,7 @@ var askAgain = guard{
 // pickAgain chooses the broker after the refused one, so that a refusal holds up no other broker.
 func pickAgain(f *Facts, m roll.Data) (transitions.Verdict, roll.Data) {
 	if f.Now.Before(f.EnteredAt.Add(f.Pause)) {
-		return transitions.Deny(f.name(m.Node) + StillRegistered + f.Answer.Text + f.drainRefused()), m
+		return transitions.Deny(f.name(m.Node) + StillRegistered + f.Answer.Text + beside(f.drainRefused())), m
 	}
 	ids, otherwise := f.gone()
 	if len(ids) == 0 && otherwise.Answer == transitions.Unknown {

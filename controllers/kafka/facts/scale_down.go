@@ -90,14 +90,17 @@ func addNodes(k *kafkav1beta2.Kafka, v *observation.Snapshot, f *kraftscaledown.
 	slices.Reverse(f.Nodes) // the highest id first
 }
 
-// kept returns why the pod of a stopped node is not evicted now; empty if its disruption budget permits it, or does not matter because the
+// ReasonEvictionNotPermitted is the reason for which the pod of a stopped node stays: its disruption budget permits no eviction.
+const ReasonEvictionNotPermitted transitions.Reason = "EvictionNotPermitted"
+
+// kept returns why the pod of a stopped node is not evicted now; nil if its disruption budget permits it, or does not matter because the
 // pod is not ready.
-func kept(k *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) string {
+func kept(k *kafkav1beta2.Kafka, v *observation.Snapshot, n *observation.Node) *transitions.Problem {
 	b := observation.Named(v.Objects.Budgets, labels.KafkaName(k.Name))
 	if !n.Stopped() || !n.Pod.Ready || b == nil || b.Status.ObservedGeneration != b.Generation || b.Status.DisruptionsAllowed > 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("PodDisruptionBudget %s permits no eviction now. Make the other pods of the cluster ready", b.Name)
+	return transitions.Problemf(ReasonEvictionNotPermitted, "PodDisruptionBudget %s permits no eviction now. Make the other pods of the cluster ready", b.Name)
 }
 
 // downAfter exceeds the time that a node usually takes for a restart.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	policyv1 "k8s.io/api/policy/v1"
 
 	"github.com/detent-dev/detent/controllers/kafka/observation"
 	"github.com/detent-dev/detent/controllers/kafka/record"
@@ -55,6 +56,45 @@ func TestScaleDownNodes(t *testing.T) {
 			v.Objects.Pools = []*kafkav1beta2.KafkaNodePool{pool("p")}
 			got := ScaleDown(&kafkav1beta2.Kafka{}, v, machines.ObserveOptions{}).Nodes
 			if diff := cmp.Diff([]kraftscaledown.Node{tc.want}, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// The pod of a stopped node stays while its disruption budget permits no eviction, and a pod that is not ready needs no permission.
+func TestScaleDownSaysWhatKeepsAPod(t *testing.T) {
+	permitsNone := &policyv1.PodDisruptionBudget{}
+	permitsNone.Name = "c-kafka"
+	permits, stale := permitsNone.DeepCopy(), permitsNone.DeepCopy()
+	permits.Status.DisruptionsAllowed, stale.Generation = 1, 1
+	refused := transitions.Problemf(ReasonEvictionNotPermitted, "PodDisruptionBudget c-kafka permits no eviction now. Make the other pods of the cluster ready")
+	for name, tc := range map[string]struct {
+		budget *policyv1.PodDisruptionBudget
+		change func(*observation.Node)
+		want   *transitions.Problem
+	}{
+		"its budget permits no eviction":               {budget: permitsNone, want: refused},
+		"its budget permits one":                       {budget: permits},
+		"its budget was changed just now":              {budget: stale},
+		"there is no budget":                           {},
+		"its budget permits none, and it runs on":      {budget: permitsNone, change: func(n *observation.Node) { n.Record.Stop = false }},
+		"its budget permits none, and it is not ready": {budget: permitsNone, change: func(n *observation.Node) { n.Pod.Ready = false }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := leavingNode()
+			n.Record.Stop = true
+			if tc.change != nil {
+				tc.change(&n)
+			}
+			v := &observation.Snapshot{Now: noon, Table: versionTable(t), Nodes: []observation.Node{n}}
+			v.Objects.Pools = []*kafkav1beta2.KafkaNodePool{pool("p")}
+			if tc.budget != nil {
+				v.Objects.Budgets = []*policyv1.PodDisruptionBudget{tc.budget}
+			}
+			k := &kafkav1beta2.Kafka{}
+			k.Name = "c"
+			if diff := cmp.Diff(tc.want, ScaleDown(k, v, machines.ObserveOptions{}).Nodes[0].Kept); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
