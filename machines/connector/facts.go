@@ -47,8 +47,8 @@ type Facts struct {
 	Connector transitions.Fact[Connector] `need:"connectors"`
 	// Answer to the command of this visit of the state.
 	Answer connectoroffsets.Answer
-	// Failure is what the last command was answered if it failed.
-	Failure string
+	// Failure is why the last command failed; nil if it did not.
+	Failure *transitions.Problem
 	// Since is when the state was entered.
 	Since time.Time
 	// Attempted is the target of the attempt in progress; empty if there is none.

@@ -111,9 +111,9 @@ func (f *Facts) shown(c *Connector, d Data) bool {
 }
 
 // saw describes a connector for which a command is due.
-func saw(due Command, failure string) string {
-	if failure != "" {
-		return failure
+func saw(due Command, failure *transitions.Problem) string {
+	if failure != nil {
+		return failure.Message
 	}
 	return "Connect is to " + string(due) + " it"
 }

@@ -54,9 +54,9 @@ type Data struct {
 	Worker string
 	// Ended is true if the request ends without an effect, or with one that is not known.
 	Ended bool
-	// Held is why the same request does not follow, and Waited is the guard for which a request that expired had waited.
+	// Held is why the same request does not follow, and Waited is what a request that expired had waited for.
 	Held   Hold
-	Waited string
+	Waited Awaited
 	// Meant is true if the annotations of a repetition were removed.
 	Meant bool
 }
@@ -75,11 +75,11 @@ func encode(d Data) map[string]string {
 	if d.Ended {
 		m["ended"] = "true"
 	}
-	if d.Held != "" {
+	if d.Held != NotHeld {
 		m["held"] = string(d.Held)
 	}
-	if d.Waited != "" {
-		m["waited"] = d.Waited
+	if d.Waited != awaitedNothing {
+		m["waited"] = string(d.Waited)
 	}
 	if d.Meant {
 		m["meant"] = "true"
@@ -94,7 +94,7 @@ func decode(m map[string]string) (d Data, err error) {
 		}
 	}
 	d.Confirmed, d.Worker, d.Ended = m["confirmed"] == "true", m["worker"], m["ended"] == "true"
-	d.Held, d.Waited, d.Meant = Hold(m["held"]), m["waited"], m["meant"] == "true"
+	d.Held, d.Waited, d.Meant = Hold(m["held"]), Awaited(m["waited"]), m["meant"] == "true"
 	return d, nil
 }
 

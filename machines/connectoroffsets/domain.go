@@ -101,7 +101,7 @@ func dimensions(now time.Time) []domain.Dimension[Facts] {
 		domain.Of(
 			value{}, connector("no connector", Connector{}), connector("running", Connector{Exists: true, Configured: true}),
 			connector("a worker not accounted for", Connector{Exists: true, Configured: true, Stopped: true, Workers: domainWorker(Worker{})}),
-			connector("a silent worker", Connector{Exists: true, Configured: true, Stopped: true, Workers: domainWorker(Worker{Silent: true})}),
+			connector("a silent worker", Connector{Exists: true, Configured: true, Stopped: true, Workers: domainWorker(Worker{Silent: true, Doubt: transitions.Problemf("NodeNotReady", "its Node is not ready")})}),
 			set("Connect silent", func(f *Facts) { f.Connector = transitions.Unreadable[Connector](errDomainSilent) }),
 		),
 		domain.Of(

@@ -5,10 +5,13 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// What an expired request had waited for, if that is no guard.
+// Awaited is what a request that expired had waited for: the name of a guard, or one of those below.
+type Awaited string
+
+// What is awaited without a guard.
 const (
-	waitedConnect = "connect"
-	waitedNothing = ""
+	awaitedNothing Awaited = ""
+	awaitedConnect Awaited = "connect"
 )
 
 // expired reports whether the recorded request has waited for too long. From the first write on it does not lapse: what it did must be seen.
@@ -68,10 +71,10 @@ func expiring(awaited ...guard) *machines.Choice[Facts, Data] {
 				case v.Pending:
 					return v, Data{}
 				case v.Answer == transitions.Unknown:
-					chosen.Waited = waitedConnect
+					chosen.Waited = awaitedConnect
 					return transitions.Allow(), chosen
 				default:
-					chosen.Waited = one.Name
+					chosen.Waited = Awaited(one.Name)
 					return transitions.Allow(), chosen
 				}
 			}
@@ -83,25 +86,25 @@ func expiring(awaited ...guard) *machines.Choice[Facts, Data] {
 // WaitedFor says what a request that lapsed had waited for.
 func (r Record) WaitedFor() string {
 	switch r.Waited {
-	case waitedNothing:
+	case awaitedNothing:
 		return "it was about to be carried out"
-	case waitedConnect:
+	case awaitedConnect:
 		return "Connect did not answer"
-	case valid.Name:
+	case Awaited(valid.Name):
 		return "it could not be carried out as it was"
-	case listed.Name:
+	case Awaited(listed.Name):
 		return "the ConfigMap was not written"
-	case exists.Name:
+	case Awaited(exists.Name):
 		return "the connector did not exist"
-	case configured.Name:
+	case Awaited(configured.Name):
 		return "the declared configuration of the connector was not applied"
-	case stopped.Name:
+	case Awaited(stopped.Name):
 		return "the connector was not stopped, or had tasks"
-	case accounted.Name:
+	case Awaited(accounted.Name):
 		return "a worker process might still have committed old offsets"
-	case answering.Name:
+	case Awaited(answering.Name):
 		return "a worker did not answer"
-	case kept.Name:
+	case Awaited(kept.Name):
 		return "the offsets from before were not kept"
 	}
 	return "an attempt had failed" // from Failed, or of another release

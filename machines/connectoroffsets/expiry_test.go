@@ -14,7 +14,7 @@ func expired(r *co.Record) { r.Held = co.HeldExpired }
 func expires(f *co.Facts) { f.Record.AcceptedAt, f.ExpireAfter = now.Add(-time.Hour), time.Hour }
 
 // lapses is the row of a request that has waited for too long.
-func lapses(name, state string, f co.Facts, d co.Data, waited string) row {
+func lapses(name, state string, f co.Facts, d co.Data, waited co.Awaited) row {
 	data := co.Data{Ended: true, Held: co.HeldExpired, Waited: waited}
 	return row{Name: "expired: " + name, State: state, Data: new(d), Facts: f, Want: want{Event: "expired", To: co.Finishing, Data: &data}}
 }

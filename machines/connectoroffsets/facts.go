@@ -33,8 +33,8 @@ type Facts struct {
 	Entry string
 	// Answer to the write of this visit of the state.
 	Answer Answer
-	// Failure is what the last write was answered, for the message of a state that waits after it.
-	Failure string
+	// Failure is why the last write failed, for the message of a state that waits after it; nil if that is not known.
+	Failure *transitions.Problem
 	// Settle is how long a write whose outcome is uncertain may still be executed after it was sent.
 	Settle time.Duration
 	// ExpireAfter is how long a request may wait before anything of it is sent. Zero means without limit.
@@ -74,8 +74,8 @@ type Worker struct {
 	Quiet bool
 	// Silent is true if it has not answered for so long that it must be restarted.
 	Silent bool
-	// Doubt is why it may commit offsets for an unknown time, and what to do; empty if nothing hinders that this ends.
-	Doubt string
+	// Doubt is why it may commit offsets for an unknown time, and what to do; nil if nothing hinders that this ends.
+	Doubt *transitions.Problem
 	// Sparse is true if it answers, but so rarely that its answers do not show that it was not frozen in between.
 	Sparse bool
 }
@@ -110,10 +110,16 @@ type Offsets struct {
 	// Steady is true if two readings, one flush interval apart, were equal, and every worker that has not ended answered before the
 	// later one. A worker that is fenced and whose pod is gone need not.
 	Steady bool
-	// Unanswered is the name of the first worker that has not answered as Steady requires; empty if all have.
-	Unanswered string
-	// Doubt is that of the worker Unanswered.
-	Doubt string
+	// Unanswered is the first worker that has not answered as Steady requires; nil if all have.
+	Unanswered *Unanswered
+}
+
+// Unanswered is a worker that has not answered since a change.
+type Unanswered struct {
+	// Worker is the name of its pod.
+	Worker string
+	// Doubt is that of the worker.
+	Doubt *transitions.Problem
 }
 
 // AnswerState is the progress of a write.
@@ -142,6 +148,27 @@ type Answer struct {
 	At time.Time
 	// Text quotes Connect.
 	Text string
+}
+
+// Reasons of a write that failed.
+const (
+	ReasonRefused     transitions.Reason = "RefusedByConnect"
+	ReasonNotExecuted transitions.Reason = "NotExecuted"
+	ReasonUncertain   transitions.Reason = "OutcomeUnknown"
+)
+
+// Failure returns why the write failed, or may have, in Connect's words; nil if it has no outcome yet or was confirmed.
+func (a Answer) Failure() *transitions.Problem {
+	switch a.State {
+	case Refused:
+		return &transitions.Problem{Reason: ReasonRefused, Message: a.Text}
+	case NotExecuted:
+		return &transitions.Problem{Reason: ReasonNotExecuted, Message: a.Text}
+	case Uncertain:
+		return &transitions.Problem{Reason: ReasonUncertain, Message: a.Text}
+	case NoAnswer, Pending, Confirmed:
+	}
+	return nil
 }
 
 // first returns the first worker that the condition holds for.

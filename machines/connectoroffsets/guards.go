@@ -53,7 +53,7 @@ func (f *Facts) shown() bool {
 // listed as often as that is requested: to annotate again is how users see newer ones.
 func (f *Facts) tracked() bool {
 	r := &f.Record
-	return !r.Released && (r.Phase == Done && r.Operation != List || r.Phase == Ended && r.Held != "")
+	return !r.Released && (r.Phase == Done && r.Operation != List || r.Phase == Ended && r.Held != NotHeld)
 }
 
 // repetition reports whether a closed request is requested again, or still, and its removal was not seen. Annotations of a request that is
@@ -124,12 +124,17 @@ var (
 	mayRepeat  = is("may-repeat", "the change was sent fewer than three times", "fewer than three attempts", "it was sent three times", func(f *Facts) bool { return f.Record.Sends < mostSends })
 	rested     = guard{
 		Name: "rested", Doc: "the pause after the failure has passed", Expected: "a pause after the failure",
-		Evaluate: func(f *Facts, _ Data) transitions.Verdict { return transitions.If(f.Rested, f.Failure) },
+		Evaluate: func(f *Facts, _ Data) transitions.Verdict {
+			if f.Rested || f.Failure == nil {
+				return transitions.If(f.Rested, "")
+			}
+			return transitions.Deny(f.Failure.Message)
+		},
 	}
 )
 
 // connector returns a guard over the connector. It is unknown if Connect was read before the answer to a write.
-func connector(name, doc, expected string, condition func(c *Connector, d Data) (holds bool, observed string)) guard {
+func connector(name, doc, expected string, condition func(c *Connector, d Data) transitions.Verdict) guard {
 	return guard{Name: name, Doc: doc, Expected: expected, Needs: []transitions.Need{NeedConnector}, Evaluate: func(f *Facts, d Data) transitions.Verdict {
 		c, known := f.Connector.Get()
 		switch {
@@ -138,41 +143,56 @@ func connector(name, doc, expected string, condition func(c *Connector, d Data) 
 		case f.Connector.At().Before(f.Answer.At):
 			return transitions.Verdict{Pending: true}
 		}
-		return transitions.If(condition(&c, d))
+		return condition(&c, d)
 	}}
 }
 
 var (
-	exists     = connector("exists", "the connector exists", "the connector to exist", func(c *Connector, _ Data) (bool, string) { return c.Exists, "it does not exist" })
-	configured = connector("configured", "the connector has the declared configuration", "the declared configuration to be applied", func(c *Connector, _ Data) (bool, string) { return c.Configured, "it has another configuration" })
-	stopped    = connector("stopped", "Connect reports the connector as STOPPED without tasks", "the connector to be stopped, without tasks", func(c *Connector, _ Data) (bool, string) { return c.Stopped, "it is not stopped, or tasks are left" })
-	accounted  = connector("accounted", "no worker process can commit old offsets any more", "every worker process to have answered, to have ended, or to be fenced", func(c *Connector, _ Data) (bool, string) {
-		if w := c.first(func(w Worker) bool { return !w.Accounted() }); w != nil {
-			why := "it has not answered, or not for long enough"
-			if w.Doubt != "" {
-				why = w.Doubt
-			} else if w.Sparse {
-				why = "its answers are too far apart, since it is slow or too many connectors are changed at once: change the offsets of fewer connectors"
-			}
-			return false, w.Name + " may still commit old offsets: " + why
-		}
-		return true, ""
+	exists     = connector("exists", "the connector exists", "the connector to exist", func(c *Connector, _ Data) transitions.Verdict { return transitions.If(c.Exists, "it does not exist") })
+	configured = connector("configured", "the connector has the declared configuration", "the declared configuration to be applied", func(c *Connector, _ Data) transitions.Verdict {
+		return transitions.If(c.Configured, "it has another configuration")
 	})
-	answering = connector("answering", "the worker that was silent answers, has ended, or is fenced", "the worker to answer", func(c *Connector, d Data) (bool, string) {
+	stopped = connector("stopped", "Connect reports the connector as STOPPED without tasks", "the connector to be stopped, without tasks", func(c *Connector, _ Data) transitions.Verdict {
+		return transitions.If(c.Stopped, "it is not stopped, or tasks are left")
+	})
+	accounted = connector("accounted", "no worker process can commit old offsets any more", "every worker process to have answered, to have ended, or to be fenced", func(c *Connector, _ Data) transitions.Verdict {
+		if w := c.first(func(w Worker) bool { return !w.Accounted() }); w != nil {
+			return transitions.Deny(because(w.Name+" may still commit old offsets", w.unaccounted()))
+		}
+		return transitions.Allow()
+	})
+	answering = connector("answering", "the worker that was silent answers, has ended, or is fenced", "the worker to answer", func(c *Connector, d Data) transitions.Verdict {
 		w := c.worker(d.Worker)
 		if w == nil || w.Accounted() || !w.Silent {
-			return true, ""
+			return transitions.Allow()
 		}
-		return false, because(w.Name+" does not answer", w.Doubt)
+		return transitions.Deny(because(w.Name+" does not answer", w.Doubt))
 	})
 )
 
-// because adds a reason to a text, if there is one.
-func because(text, reason string) string {
-	if reason == "" {
+// Reasons for which a worker that nothing hinders may still commit old offsets.
+const (
+	reasonUnanswered transitions.Reason = "WorkerNotAnswered"
+	reasonSparse     transitions.Reason = "AnswersTooFarApart"
+)
+
+// unaccounted returns why it is not known yet that the worker cannot commit old offsets any more.
+func (w *Worker) unaccounted() *transitions.Problem {
+	switch {
+	case w.Doubt != nil:
+		return w.Doubt
+	case w.Sparse:
+		return transitions.Problemf(reasonSparse, "its answers are too far apart, since it is slow or too many connectors are changed at once: change the offsets of fewer connectors")
+	}
+	return transitions.Problemf(reasonUnanswered, "it has not answered, or not for long enough")
+}
+
+// because adds a problem to a text, if there is one.
+func because(text string, problem *transitions.Problem) string {
+	if problem == nil {
 		return text
 	}
-	return text + ": " + reason
+	return text + ": " + problem.Message
 }
 
 // silent selects a worker that must be restarted.
@@ -221,8 +241,8 @@ var readable = guard{
 // reads returns a guard that says yes if two readings were equal and match.
 func reads(name string, match Match, expected string) guard {
 	return offsets(name, "two readings one flush interval apart show "+expected, expected+" at two readings", func(o *Offsets) transitions.Verdict {
-		if o.Unanswered != "" {
-			return transitions.Deny(because("the worker "+o.Unanswered+" has not answered since the change", o.Doubt))
+		if u := o.Unanswered; u != nil {
+			return transitions.Deny(because("the worker "+u.Worker+" has not answered since the change", u.Doubt))
 		}
 		return transitions.If(o.Steady && o.Match == match, "the offsets are others, or were read only once")
 	})

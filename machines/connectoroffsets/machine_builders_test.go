@@ -12,7 +12,7 @@ import (
 // twice.
 func with(changes ...func(f *co.Facts)) co.Facts {
 	f := co.Facts{
-		Now: now, Settle: 100 * time.Second, Attempt: &lifecyclev1.Attempt{ID: id}, Failure: "connect answered 409: rebalance",
+		Now: now, Settle: 100 * time.Second, Attempt: &lifecyclev1.Attempt{ID: id}, Failure: transitions.Problemf(co.ReasonNotExecuted, "connect answered 409: rebalance"),
 		Connector: transitions.Known(stopped(worker(func(w *co.Worker) { w.Quiet = true })), now),
 		Offsets:   transitions.Known(co.Offsets{Document: "{}", Digest: "d9", Match: co.Before, Steady: true}, now),
 	}

@@ -50,11 +50,15 @@ const (
 // Hold is why a request that ended does not follow again before its annotations were removed.
 type Hold string
 
-// HeldMismatched: it was sent, and what it did is not known.
-const HeldMismatched Hold = "mismatched"
-
-// HeldExpired: it waited too long, and nothing was sent. The operator removes its annotations, as those of a request that is done.
-const HeldExpired Hold = "expired"
+// Holds.
+const (
+	// NotHeld: the same request may follow at once.
+	NotHeld Hold = ""
+	// HeldMismatched: it was sent, and what it did is not known.
+	HeldMismatched Hold = "mismatched"
+	// HeldExpired: it waited too long, and nothing was sent. The operator removes its annotations, as those of a request that is done.
+	HeldExpired Hold = "expired"
+)
 
 // Record is the memory of the last request of a connector. It is stored outside status, before each step.
 type Record struct {
@@ -72,10 +76,10 @@ type Record struct {
 	Listed string `json:"listed,omitempty"`
 	// DoneAt is when the request was done or ended.
 	DoneAt time.Time `json:"doneAt,omitzero"`
-	// Held is why the same request does not follow although it ended; empty if it may follow.
+	// Held is why the same request does not follow although it ended.
 	Held Hold `json:"held,omitempty"`
-	// Waited is the guard for which an expired request had waited.
-	Waited string `json:"waited,omitempty"`
+	// Waited is what an expired request had waited for.
+	Waited Awaited `json:"waited,omitempty"`
 	// RemovedAt is when the annotations of the closed request were first seen removed.
 	RemovedAt time.Time `json:"removedAt,omitzero"`
 	// Released is true once the removal shows that the same request is meant if it is set again.

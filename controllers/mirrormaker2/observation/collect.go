@@ -154,7 +154,7 @@ func (c *Collector) requested(ctx context.Context, m *kafkav1beta2.KafkaMirrorMa
 
 // answers reads the outcomes of the last commands.
 func (c *Collector) answers(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, r lifecycle.ObserveRequest) {
-	v.Answers, v.Failures = map[string]connectoroffsets.Answer{}, map[string]string{}
+	v.Answers, v.Failures = map[string]connectoroffsets.Answer{}, map[string]*transitions.Problem{}
 	endpoint, uid := connection.EndpointOf(m), string(m.UID)
 	for name := range v.Declared {
 		if r := v.Records[name]; r.Sends == 0 || r.Phase != connectoroffsets.Accepted && r.Phase != connectoroffsets.Sent {
@@ -164,7 +164,7 @@ func (c *Collector) answers(m *kafkav1beta2.KafkaMirrorMaker2, v *Snapshot, r li
 	for entry, id := range r.RequestIDs {
 		a := answerOf(c.System.Answer(endpoint, id))
 		v.Answers[entry] = c.memory.answered(uid, entry, id, a, r.Now)
-		if failure := c.memory.failure(uid, entry); failure != "" {
+		if failure := c.memory.failure(uid, entry); failure != nil {
 			v.Failures[entry] = failure
 		}
 	}

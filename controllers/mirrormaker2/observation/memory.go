@@ -8,6 +8,7 @@ import (
 
 	"github.com/detent-dev/detent/machines"
 	"github.com/detent-dev/detent/machines/connectoroffsets"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // memory holds what readings showed over time. It is lost with the process; the readings then begin again. The zero value is ready to
@@ -19,9 +20,10 @@ type memory struct {
 
 // object is the memory of one resource.
 type object struct {
-	watches  map[string]*watch // by connector
-	answers  map[string]answer // by the name of the lifecycle's entry
-	failures map[string]string
+	watches map[string]*watch // by connector
+	answers map[string]answer // by the name of the lifecycle's entry
+	// failures are why the last commands failed, by the same name. A command that was confirmed has none.
+	failures map[string]*transitions.Problem
 	absent   map[string]time.Time // by process
 	restarts map[string]AutoRestart
 	// restarting are the automatic restarts that were sent and have no outcome yet, by the name of the lifecycle's entry.
@@ -59,7 +61,7 @@ func (m *memory) of(uid string) *object {
 	}
 	o := m.objects[uid]
 	if o == nil {
-		o = &object{watches: map[string]*watch{}, answers: map[string]answer{}, failures: map[string]string{}, absent: map[string]time.Time{}, restarts: map[string]AutoRestart{}, restarting: map[string]restarting{}}
+		o = &object{watches: map[string]*watch{}, answers: map[string]answer{}, failures: map[string]*transitions.Problem{}, absent: map[string]time.Time{}, restarts: map[string]AutoRestart{}, restarting: map[string]restarting{}}
 		m.objects[uid] = o
 	}
 	return o
@@ -95,7 +97,7 @@ func (m *memory) answered(uid, lifecycle string, id machines.RequestID, a connec
 	case connectoroffsets.Confirmed:
 		delete(o.failures, lifecycle)
 	case connectoroffsets.Refused, connectoroffsets.NotExecuted, connectoroffsets.Uncertain:
-		o.failures[lifecycle] = a.Text
+		o.failures[lifecycle] = a.Failure()
 	}
 	if o.answers[lifecycle].id != id {
 		o.answers[lifecycle] = answer{id, now}
@@ -111,7 +113,7 @@ func (m *memory) succeeds(uid, lifecycle string) {
 	delete(m.of(uid).failures, lifecycle)
 }
 
-func (m *memory) failure(uid, lifecycle string) string {
+func (m *memory) failure(uid, lifecycle string) *transitions.Problem {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.of(uid).failures[lifecycle]

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/simulator/store"
+	"github.com/detent-dev/detent/transitions"
 )
 
 var noon = time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
@@ -121,12 +122,13 @@ func TestCollectorLost(t *testing.T) {
 		// after is the time since the pod is gone.
 		after time.Duration
 		want  bool
-		// doubt is a part of what the status says.
-		doubt string
+		// reason of the doubt, and a part of what the status says.
+		reason transitions.Reason
+		doubt  string
 	}{
 		"its kubelet is alive, for a short time":            {node: ready(corev1.ConditionTrue, -time.Hour), after: time.Minute},
 		"its kubelet is alive, for long enough":             {node: ready(corev1.ConditionTrue, -time.Hour), after: absence, want: true},
-		"its kubelet is not alive":                          {node: ready(corev1.ConditionUnknown, 0), after: time.Hour, doubt: "give the Node the taint node.kubernetes.io/out-of-service"},
+		"its kubelet is not alive":                          {node: ready(corev1.ConditionUnknown, 0), after: time.Hour, reason: ReasonNodeNotReady, doubt: "give the Node the taint node.kubernetes.io/out-of-service"},
 		"its kubelet has just returned after a long time":   {node: ready(corev1.ConditionTrue, time.Hour), after: time.Hour + time.Second},
 		"its kubelet has returned, and had time to end it":  {node: ready(corev1.ConditionTrue, time.Hour), after: time.Hour + absence, want: true},
 		"its node is gone":                                  {want: true},
@@ -146,7 +148,7 @@ func TestCollectorLost(t *testing.T) {
 			var hosts client.Reader = s.Client()
 			collector := &Collector{Hosts: hosts}
 			p := Process{Pod: "c-0", PodUID: "u", Node: "node-1"}
-			lost := func(at time.Time) (bool, string) {
+			lost := func(at time.Time) (bool, *transitions.Problem) {
 				return collector.lost(context.Background(), "1", p, &Snapshot{Now: at, Limits: limits(0), Rendered: flushing(t, "1000")})
 			}
 			lost(noon)
@@ -154,8 +156,8 @@ func TestCollectorLost(t *testing.T) {
 			if got != c.want {
 				t.Errorf("ended: %v, want %v", got, c.want)
 			}
-			if !strings.Contains(doubt, c.doubt) || c.doubt == "" && doubt != "" {
-				t.Errorf("the doubt is %q, want %q", doubt, c.doubt)
+			if (doubt != nil) != (c.reason != "") || doubt != nil && (doubt.Reason != c.reason || !strings.Contains(doubt.Message, c.doubt)) {
+				t.Errorf("the doubt is %+v, want %s with %q", doubt, c.reason, c.doubt)
 			}
 		})
 	}

@@ -180,14 +180,14 @@ func fenced(all []Process) bool {
 	return !slices.ContainsFunc(all, func(p Process) bool { return !p.ExactlyOnce })
 }
 
-// doubt returns why a process may commit offsets for an unknown time, and what to do; empty if nothing hinders that this ends.
-func (v *Snapshot) doubt(p Process) string {
+// doubt returns why a process may commit offsets for an unknown time, and what to do; nil if nothing hinders that this ends.
+func (v *Snapshot) doubt(p Process) *transitions.Problem {
 	i := slices.IndexFunc(v.Pods, func(pod *corev1.Pod) bool { return string(pod.UID) == p.PodUID })
 	switch {
 	case i >= 0 && v.Pods[i].DeletionTimestamp != nil:
-		return fmt.Sprintf("its pod is being deleted, and its kubelet has to end it: if the Node %s does not become ready, and that machine is certainly off, give the Node the taint %s, or delete it", p.Node, corev1.TaintNodeOutOfService)
+		return transitions.Problemf(ReasonPodDeleting, "its pod is being deleted, and its kubelet has to end it: if the Node %s does not become ready, and that machine is certainly off, give the Node the taint %s, or delete it", p.Node, corev1.TaintNodeOutOfService)
 	case i >= 0 && p.longestCommit() >= render.Endless.Truncate(time.Millisecond):
-		return "how long it may commit is too long or not known: in the config of the cluster of the workers write numbers for offset.flush.interval.ms, offset.flush.timeout.ms and task.shutdown.graceful.timeout.ms, no references; the workers are replaced then"
+		return transitions.Problemf(ReasonCommitTime, "how long it may commit is too long or not known: in the config of the cluster of the workers write numbers for offset.flush.interval.ms, offset.flush.timeout.ms and task.shutdown.graceful.timeout.ms, no references; the workers are replaced then")
 	}
 	return p.Doubt
 }
@@ -248,22 +248,22 @@ func (w *watching) offsetsFact(v *Snapshot, seen *watch, since time.Time, j *jud
 	if since.After(from) {
 		from = since
 	}
-	out.Unanswered, out.Doubt = w.unanswered(v, seen, from)
-	out.Steady = out.Unanswered == "" && !seen.last.Before(from.Add(v.Rendered.Flush()))
+	out.Unanswered = w.unanswered(v, seen, from)
+	out.Steady = out.Unanswered == nil && !seen.last.Before(from.Add(v.Rendered.Flush()))
 	return transitions.Known(out, w.offsets.At)
 }
 
-// unanswered returns the pod of the first process that has not answered since a time, and its doubt; empty if all have. A process that Connect fences
-// cannot commit offsets after the change, and if its pod is gone nothing answers for it.
-func (w *watching) unanswered(v *Snapshot, seen *watch, since time.Time) (pod, doubt string) {
+// unanswered returns the first process that has not answered since a time; nil if all have. A process that Connect fences cannot commit
+// offsets after the change, and if its pod is gone nothing answers for it.
+func (w *watching) unanswered(v *Snapshot, seen *watch, since time.Time) *connectoroffsets.Unanswered {
 	fenced := fenced(w.processes)
 	for _, p := range w.processes {
 		one := seen.workers[p.ID()]
 		if (one == nil || one.answered.Before(since)) && (!fenced || v.present(p)) {
-			return p.Pod, v.doubt(p)
+			return &connectoroffsets.Unanswered{Worker: p.Pod, Doubt: v.doubt(p)}
 		}
 	}
-	return "", ""
+	return nil
 }
 
 // match compares the offsets with what is requested, and with what they were before.

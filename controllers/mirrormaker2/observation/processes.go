@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // Process is a worker process that may run tasks. It is recorded when its pod is seen, and removed from the record when it has ended: a
@@ -30,8 +31,8 @@ type Process struct {
 	// CommitMillis is how long it may take to commit its last offsets, by the configuration that its pod mounts. The spec may have changed since, or
 	// be refused.
 	CommitMillis int64 `json:"commitMillis,omitempty"`
-	// Doubt is why it is not known whether the process has ended although its pod is gone, and what to do; empty if that is not so.
-	Doubt string `json:"-"`
+	// Doubt is why it is not known whether the process has ended although its pod is gone, and what to do; nil if that is not so.
+	Doubt *transitions.Problem `json:"-"`
 }
 
 // longestCommit is CommitMillis as a duration, at most render.Endless.
@@ -169,32 +170,48 @@ func ended(p Process, pod *corev1.Pod) bool {
 	return false
 }
 
+// Reasons for which it is not known when a worker process commits its last offsets.
+const (
+	// ReasonRecordUnreadable: its entry in the record of processes cannot be read.
+	ReasonRecordUnreadable transitions.Reason = "ProcessRecordUnreadable"
+	// ReasonNodeForbidden: the operator may not read the Node on which it ran.
+	ReasonNodeForbidden transitions.Reason = "NodeForbidden"
+	// ReasonNodeUnreadable: that Node cannot be read now.
+	ReasonNodeUnreadable transitions.Reason = "NodeUnreadable"
+	// ReasonNodeNotReady: that Node is not ready, and the kubelet may not end the process.
+	ReasonNodeNotReady transitions.Reason = "NodeNotReady"
+	// ReasonPodDeleting: its pod is being deleted, and the kubelet has not ended it.
+	ReasonPodDeleting transitions.Reason = "PodDeleting"
+	// ReasonCommitTime: how long it may commit is too long or not known.
+	ReasonCommitTime transitions.Reason = "CommitTimeUnbounded"
+)
+
 // lost reports whether a process whose pod is gone has ended: its node is gone or out of service, or the kubelet of its node is alive and
 // has had the time to end containers without a pod. If time does not show it, doubt says why.
-func (c *Collector) lost(ctx context.Context, uid string, p Process, v *Snapshot) (ended bool, doubt string) {
+func (c *Collector) lost(ctx context.Context, uid string, p Process, v *Snapshot) (ended bool, doubt *transitions.Problem) {
 	since := c.memory.absent(uid, p.ID(), v.Now)
 	remove := fmt.Sprintf("if it has certainly ended, remove the entry %s of the ConfigMap %s", p.ID(), render.ProcessesName(v.Rendered.Name))
 	if p.Node == "" { // an entry that could not be read is kept under another key too
-		return false, fmt.Sprintf("its record cannot be read: if it has certainly ended, remove the entries %s and %s of the ConfigMap %s", p.Pod, p.ID(), render.ProcessesName(v.Rendered.Name))
+		return false, transitions.Problemf(ReasonRecordUnreadable, "its record cannot be read: if it has certainly ended, remove the entries %s and %s of the ConfigMap %s", p.Pod, p.ID(), render.ProcessesName(v.Rendered.Name))
 	}
 	node := &corev1.Node{}
 	err := c.Hosts.Get(ctx, client.ObjectKey{Name: p.Node}, node)
 	switch {
 	case apierrors.IsNotFound(err):
-		return true, ""
+		return true, nil
 	case apierrors.IsForbidden(err):
-		return false, fmt.Sprintf("its pod is gone, and the operator may not read its Node %s: grant it the right to get nodes, or %s", p.Node, remove)
+		return false, transitions.Problemf(ReasonNodeForbidden, "its pod is gone, and the operator may not read its Node %s: grant it the right to get nodes, or %s", p.Node, remove)
 	case err != nil:
-		return false, fmt.Sprintf("its pod is gone, and its Node %s cannot be read now (%s): %s", p.Node, cmp.Or(string(apierrors.ReasonForError(err)), "no answer"), remove)
+		return false, transitions.Problemf(ReasonNodeUnreadable, "its pod is gone, and its Node %s cannot be read now (%s): %s", p.Node, cmp.Or(string(apierrors.ReasonForError(err)), "no answer"), remove)
 	case slices.ContainsFunc(node.Spec.Taints, func(t corev1.Taint) bool { return t.Key == corev1.TaintNodeOutOfService }):
-		return true, ""
+		return true, nil
 	}
 	ready := slices.IndexFunc(node.Status.Conditions, func(n corev1.NodeCondition) bool { return n.Type == corev1.NodeReady })
 	if ready < 0 || node.Status.Conditions[ready].Status != corev1.ConditionTrue {
-		return false, fmt.Sprintf("its pod is gone, and its Node %s is not ready: once that machine is certainly off, give the Node the taint %s, or delete it", p.Node, corev1.TaintNodeOutOfService)
+		return false, transitions.Problemf(ReasonNodeNotReady, "its pod is gone, and its Node %s is not ready: once that machine is certainly off, give the Node the taint %s, or delete it", p.Node, corev1.TaintNodeOutOfService)
 	}
 	if back := node.Status.Conditions[ready].LastTransitionTime.Time; back.After(since) { // it ends what was deleted meanwhile only then
 		since = back
 	}
-	return !v.Now.Before(since.Add(v.Limits.absence)), ""
+	return !v.Now.Before(since.Add(v.Limits.absence)), nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/detent-dev/detent/controllers/mirrormaker2/connection"
 	"github.com/detent-dev/detent/controllers/mirrormaker2/render"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // flushing is a cluster whose workers commit offsets after a time.
@@ -79,10 +80,11 @@ func TestCollectorRecordsCommitTimes(t *testing.T) {
 func TestCollectorSaysWhatIsInDoubt(t *testing.T) {
 	for name, tc := range map[string]struct {
 		record string
+		reason transitions.Reason
 		want   []string
 	}{
-		"no right to read Nodes": {`{"pod":"my-mm2-mirrormaker2-1","podUID":"u","container":"c","node":"node-1"}`, []string{"may not read its Node node-1", "the right to get nodes", "ConfigMap my-mm2-mirrormaker2-processes"}},
-		"it cannot be read":      {"?", []string{"its record cannot be read", "remove the entries 1.aa and "}},
+		"no right to read Nodes": {`{"pod":"my-mm2-mirrormaker2-1","podUID":"u","container":"c","node":"node-1"}`, ReasonNodeForbidden, []string{"may not read its Node node-1", "the right to get nodes", "ConfigMap my-mm2-mirrormaker2-processes"}},
+		"it cannot be read":      {"?", ReasonRecordUnreadable, []string{"its record cannot be read", "remove the entries 1.aa and "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &Collector{Hosts: failingReader{}}
@@ -90,12 +92,12 @@ func TestCollectorSaysWhatIsInDoubt(t *testing.T) {
 			v.Processes = c.processes(context.Background(), "1", v)
 			w := &watching{processes: v.Processes, tasks: make([]connection.Reading, 1)}
 			workers := w.workers(v, newWatch(), noon)
-			if len(workers) != 1 {
-				t.Fatalf("workers %+v, want one", workers)
+			if len(workers) != 1 || workers[0].Doubt == nil || workers[0].Doubt.Reason != tc.reason {
+				t.Fatalf("workers %+v, want one with the doubt %s", workers, tc.reason)
 			}
 			for _, part := range tc.want {
-				if !strings.Contains(workers[0].Doubt, part) {
-					t.Errorf("the doubt is %q, want one with %q", workers[0].Doubt, part)
+				if doubt := workers[0].Doubt.Message; !strings.Contains(doubt, part) {
+					t.Errorf("the doubt is %q, want one with %q", doubt, part)
 				}
 			}
 		})
@@ -108,11 +110,12 @@ func TestWatchingSaysWhatIsInDoubt(t *testing.T) {
 	for name, tc := range map[string]struct {
 		millis  string
 		deleted *metav1.Time
+		reason  transitions.Reason
 		want    string
 	}{
 		"it runs":             {millis: "1000"},
-		"it is being ended":   {millis: "1000", deleted: &deleted, want: "its pod is being deleted"},
-		"it commits for long": {millis: `"${env:FLUSH}"`, want: "write numbers"},
+		"it is being ended":   {millis: "1000", deleted: &deleted, reason: ReasonPodDeleting, want: "its pod is being deleted"},
+		"it commits for long": {millis: `"${env:FLUSH}"`, reason: ReasonCommitTime, want: "write numbers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "my-mm2-mirrormaker2-0", UID: "u", DeletionTimestamp: tc.deleted}, Spec: corev1.PodSpec{NodeName: "node-1"}}
@@ -121,8 +124,14 @@ func TestWatchingSaysWhatIsInDoubt(t *testing.T) {
 			v.Processes = (&Collector{Hosts: failingReader{}}).processes(context.Background(), "1", v)
 			w := &watching{processes: v.Processes, tasks: make([]connection.Reading, 1)}
 			got := w.workers(v, newWatch(), noon)[0].Doubt
-			if !strings.Contains(got, tc.want) || tc.want == "" && got != "" {
-				t.Errorf("the doubt is %q, want %q", got, tc.want)
+			if tc.reason == "" {
+				if got != nil {
+					t.Errorf("the doubt is %+v, want none", got)
+				}
+				return
+			}
+			if got == nil || got.Reason != tc.reason || !strings.Contains(got.Message, tc.want) {
+				t.Errorf("the doubt is %+v, want %s with %q", got, tc.reason, tc.want)
 			}
 		})
 	}

@@ -67,7 +67,7 @@ func (s saved) AppendCanonical(dst []byte, now time.Time) []byte {
 			dst = append(append(dst, entry...), aged(o.answers[entry].at, now))
 		}
 		for _, entry := range slices.Sorted(maps.Keys(o.failures)) {
-			dst = append(append(dst, entry...), o.failures[entry]...)
+			dst = append(append(append(dst, entry...), o.failures[entry].Reason...), o.failures[entry].Message...)
 		}
 		for _, process := range slices.Sorted(maps.Keys(o.absent)) {
 			dst = append(append(dst, process...), aged(o.absent[process], now))

@@ -60,7 +60,7 @@ type Snapshot struct {
 	AutoRestarts map[string]AutoRestart
 	// Answers to the last commands, and Failures, by the name of the lifecycle's entry.
 	Answers  map[string]connectoroffsets.Answer
-	Failures map[string]string
+	Failures map[string]*transitions.Problem
 }
 
 // Workerless reports whether no worker is declared, and none is left: nothing can be asked of Connect or requested of it.

@@ -195,15 +195,13 @@ func offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name st
 				return
 			}
 		}
-		failure := v.Failures[entry]
-		if failure == "" {
-			failure = "no answer of Connect"
-			if earlier := earlierFailure(m, record.Operation, name); earlier != nil {
-				add(earlier)
-				return
-			}
+		if failure := v.Failures[entry]; failure != nil {
+			add(request.Failed(record.Operation, name, failure.Message))
+		} else if earlier := earlierFailure(m, record.Operation, name); earlier != nil {
+			add(earlier)
+		} else {
+			add(request.Failed(record.Operation, name, "no answer of Connect"))
 		}
-		add(request.Failed(record.Operation, name, failure))
 	case connectoroffsets.Mismatched:
 		add(request.Failed(record.Operation, name, "the offsets being neither those from before nor those that were requested: another program changed them, or the change was executed in part. "+
 			"Nothing is sent again. List them, and request the change again"))
@@ -232,8 +230,8 @@ func tried(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name stri
 	if record.Sends == 0 || record.Phase != connectoroffsets.Accepted && record.Phase != connectoroffsets.Sent {
 		return
 	}
-	if failure := v.Failures[machines.EntryName(observation.LifecycleOffsets, machines.InstanceName(name))]; failure != "" {
-		add(request.Failed(record.Operation, name, failure))
+	if failure := v.Failures[machines.EntryName(observation.LifecycleOffsets, machines.InstanceName(name))]; failure != nil {
+		add(request.Failed(record.Operation, name, failure.Message))
 		return
 	}
 	add(earlierFailure(m, record.Operation, name))
