@@ -48,7 +48,7 @@ func unpulled(name ceph.Daemon) change {
 	return func(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
 		away(name)(f, c, m)
 		one := daemon(f, name)
-		one.Pod, one.Ready, one.Unpulled, one.Trouble = "", false, true, "ImagePullBackOff"
+		one.Pod, one.Ready, one.Unpulled, one.Trouble = "", false, true, trouble("ImagePullBackOff")
 	}
 }
 
@@ -67,7 +67,7 @@ func badBuild(name ceph.Daemon, image, reference string, running bool) change {
 		runs(image, reference, name)(f, c, m)
 		one := daemon(f, name)
 		if one.Ready, one.Restarted = false, running; !running {
-			one.Pod, one.Trouble = "", "CrashLoopBackOff"
+			one.Pod, one.Trouble = "", trouble("CrashLoopBackOff")
 		}
 		away(name)(f, c, m)
 	}

@@ -152,7 +152,7 @@ func domainDimensions(now time.Time) []domain.Dimension[Facts] {
 				old := versions.Version{Major: 16, Minor: 2, Patch: 15}
 				at := slices.IndexFunc(f.Daemons, func(d Daemon) bool { return d.Name.Type == ceph.TypeOSD })
 				f.Daemons[at].Launched, c.Metadata[at].Version = old, old
-				f.Daemons[at].Pod, f.Daemons[at].Ready, f.Daemons[at].Trouble = "", false, "CrashLoopBackOff"
+				f.Daemons[at].Pod, f.Daemons[at].Ready, f.Daemons[at].Trouble = "", false, transitions.Problemf("CrashLoopBackOff", "CrashLoopBackOff")
 				c.OSDs.RequireRelease, c.OSDs.OSDs[0].Up, c.OSDs.OSDs[0].In = "pacific", false, false
 			})),
 		domain.Of(value{}, cluster("two metadata servers active", func(_ *Facts, c *Cluster) { c.Filesystems.Filesystems[0].MaxMDS = 2 }),

@@ -94,17 +94,17 @@ type Daemon struct {
 	StartedAt time.Time
 	// Restarted is true if that container has run in the pod before.
 	Restarted bool
-	// Trouble is why a container of that pod does not start, or what it said when it ended with an error; empty if there is none.
-	Trouble string
-	// Ending is why no pod of the present template is started: the pod from before does not end; empty if that is not so.
-	Ending string
+	// Trouble is why a container of that pod does not start, or what it said when it ended with an error; nil if there is none.
+	Trouble *transitions.Problem
+	// Ending is why no pod of the present template is started: the pod from before does not end; nil if that is not so.
+	Ending *transitions.Problem
 	// Idle is true for an OSD of which nothing runs or is about to, whether Trouble says why or not: its Deployment has no replicas, its pod from
 	// before does not end, or no container of its pod has run for minutes.
 	Idle bool
 	// Unpulled is true if the image of that pod cannot be pulled, and no container of it has ever run.
 	Unpulled bool
-	// Held is why its pod must not be ended, with what to do: its claim is being deleted; empty if it may be.
-	Held string
+	// Held is why its pod must not be ended, with what to do: its claim is being deleted; nil if it may be.
+	Held *transitions.Problem
 }
 
 // Missing is an OSD that was launched and has no Deployment.
@@ -245,7 +245,7 @@ func (c *Cluster) started(d *Daemon) bool {
 	case d.Name.Type == ceph.TypeRGW:
 		return d.Ready
 	case !reported:
-		return d.Trouble == "" && !d.Idle
+		return d.Trouble == nil && !d.Idle
 	}
 	return m.Version.Same(d.Launched)
 }
@@ -271,7 +271,7 @@ func (c *Cluster) unstarted(d *Daemon) bool {
 func (c *Cluster) ailing(d *Daemon) bool {
 	serving, _, _ := c.role(d)
 	_, known := c.osd(d.Name)
-	return !serving && (d.Trouble != "" || d.Restarted) && !d.Stopped && d.ByHand == "" && c.runs(d).Same(d.Launched) && (known || d.Name.Type != ceph.TypeOSD)
+	return !serving && (d.Trouble != nil || d.Restarted) && !d.Stopped && d.ByHand == "" && c.runs(d).Same(d.Launched) && (known || d.Name.Type != ceph.TypeOSD)
 }
 
 // role reports whether the daemon has its role, and whether it leads or follows another one. A metadata server that the monitors do not hear from

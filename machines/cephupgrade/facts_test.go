@@ -69,6 +69,11 @@ func with(changes ...change) cu.Facts {
 	return f
 }
 
+// trouble is a container that does not start.
+func trouble(message string) *transitions.Problem {
+	return &transitions.Problem{Reason: "ContainerFailed", Message: message}
+}
+
 func daemon(f *cu.Facts, name ceph.Daemon) *cu.Daemon {
 	return &f.Daemons[slices.IndexFunc(f.Daemons, func(d cu.Daemon) bool { return d.Name == name })]
 }
@@ -211,7 +216,7 @@ func future(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
 func setByHand(unpulled bool) change {
 	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
 		one := daemon(f, osd0)
-		one.ByHand, one.Pod, one.Unpulled, one.Trouble = "ceph:rebuilt", "", unpulled, "ImagePullBackOff"
+		one.ByHand, one.Pod, one.Unpulled, one.Trouble = "ceph:rebuilt", "", unpulled, trouble("ImagePullBackOff")
 	}
 }
 
@@ -274,7 +279,7 @@ func purged(osd ceph.Daemon) change {
 // crashing: the container of the daemon does not start.
 func crashing(name ceph.Daemon) change {
 	return func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
-		daemon(f, name).Pod, daemon(f, name).Trouble = "", "CrashLoopBackOff"
+		daemon(f, name).Pod, daemon(f, name).Trouble = "", trouble("CrashLoopBackOff")
 	}
 }
 
@@ -307,7 +312,7 @@ func outTogether(f *cu.Facts, c *cu.Cluster, _ *cu.Memory) {
 	for i, name := range []ceph.Daemon{osd0, osd1} {
 		c.OSDs.OSDs[i].Up, c.OSDs.OSDs[i].In = false, false
 		one := daemon(f, name)
-		one.Ready, one.Pod, one.Trouble = false, "", "Unschedulable: node(s) had untolerated taint"
+		one.Ready, one.Pod, one.Trouble = false, "", trouble("Unschedulable: node(s) had untolerated taint")
 	}
 }
 func raised(code string) change {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/detent-dev/detent/clients/ceph"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // flagged reports whether the flags of OSDs are those that the upgrade set: noout of single OSDs.
@@ -15,14 +16,22 @@ func flagged(c *Cluster, m *Memory) bool {
 	})
 }
 
-// noUp is why a flag keeps the OSD from coming up once it is down, with the way out; empty if none does, and for a daemon of another type.
+// Reasons of flags that an administrator set.
+const (
+	// reasonNoUp: an OSD that is down does not come up.
+	reasonNoUp transitions.Reason = "FlagNoUp"
+	// reasonNoDown: an OSD that is away is shown as up.
+	reasonNoDown transitions.Reason = "FlagNoDown"
+)
+
+// noUp is why a flag keeps the OSD from coming up once it is down, with the way out; nil if none does, and for a daemon of another type.
 // Whether an OSD is in a CRUSH node or a device class is not known, so that a flag of any counts.
-func noUp(c *Cluster, osd ceph.Daemon) string {
+func noUp(c *Cluster, osd ceph.Daemon) *transitions.Problem {
 	if osd.Type != ceph.TypeOSD {
-		return ""
+		return nil
 	}
-	keeps := func(remedy string) string {
-		return fmt.Sprintf("the flag %s keeps %s from coming up again: remove it with ceph osd %s", ceph.NoUp, osd, remedy)
+	keeps := func(remedy string) *transitions.Problem {
+		return transitions.Problemf(reasonNoUp, "the flag %s keeps %s from coming up again: remove it with ceph osd %s", ceph.NoUp, osd, remedy)
 	}
 	if slices.Contains(c.OSDs.Flags, ceph.NoUp) {
 		return keeps("unset " + ceph.NoUp)
@@ -37,29 +46,29 @@ func noUp(c *Cluster, osd ceph.Daemon) string {
 		}
 	}
 	if len(groups) == 0 {
-		return ""
+		return nil
 	}
 	return keeps("unset-group " + ceph.NoUp + " " + slices.Min(groups))
 }
 
-// noDown is why the replacement of the OSD cannot begin, with the way out; empty if it can. With this flag the map shows the OSD as up while it is
+// noDown is why the replacement of the OSD cannot begin, with the way out; nil if it can. With this flag the map shows the OSD as up while it is
 // away: its placement groups wait for it, and Ceph's permission to stop it says nothing. That of single OSDs raises a code of its own.
-func noDown(c *Cluster, osd ceph.Daemon) string {
+func noDown(c *Cluster, osd ceph.Daemon) *transitions.Problem {
 	const flag = "nodown"
 	if osd.Type != ceph.TypeOSD || !slices.Contains(c.OSDs.Flags, flag) {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("the flag %s shows %s as up while it is replaced, and its placement groups wait for it: remove it with ceph osd unset %s", flag, osd, flag)
+	return transitions.Problemf(reasonNoDown, "the flag %s shows %s as up while it is replaced, and its placement groups wait for it: remove it with ceph osd unset %s", flag, osd, flag)
 }
 
 // stalling are the flags of a cluster that keep placement groups from getting clean.
 func stalling() []string { return []string{"norecover", "nobackfill", "norebalance"} }
 
-// clean reports whether every placement group is clean, and otherwise what was found, with the way out if they do not get clean by themselves.
-func clean(c *Cluster) (bool, string) {
+// clean says whether every placement group is clean, and otherwise what was found, with the way out if they do not get clean by themselves.
+func clean(c *Cluster) transitions.Verdict {
 	is, why := c.PGs.Clean()
 	if is {
-		return true, ""
+		return transitions.Allow()
 	}
 	var flags []string
 	for _, flag := range stalling() {
@@ -74,5 +83,5 @@ func clean(c *Cluster) (bool, string) {
 	if slices.ContainsFunc(states, func(s string) bool { return strings.Contains(s, "+inconsistent") }) {
 		why += "; inconsistent ones, which ceph health detail lists, need ceph pg repair"
 	}
-	return false, why
+	return transitions.Deny(why)
 }

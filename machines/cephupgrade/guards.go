@@ -53,8 +53,8 @@ var detected = guard{
 		images := f.undetected()
 		names, delays := make([]string, 0, len(images)), make([]string, 0, len(images))
 		for _, i := range images {
-			if names = append(names, i.Name); i.Delay != "" {
-				delays = append(delays, ": "+i.Delay)
+			if names = append(names, i.Name); i.Delay != nil {
+				delays = append(delays, ": "+i.Delay.Message)
 			}
 		}
 		return transitions.If(len(images) == 0, "the version of "+strings.Join(names, ", ")+" is being detected"+strings.Join(delays, ""))
@@ -169,11 +169,8 @@ var healthy = guard{
 			Table: f.Spec.Table, Major: f.next(&c, &m).target.Version.Major, Component: d.component(), Before: m.Upgrade.Codes,
 			Ignored: health.Ignored(f.IgnoreHealth, m.Upgrade.Attempt), Replacing: f.taken(&c, d), Corrected: f.corrected(&c, &m, d), Reduced: len(f.mixed(&m)) > 0,
 		}
-		if text := noUp(&c, d.Step.Daemon); text != "" {
-			return transitions.Deny(text)
-		}
-		if text := noDown(&c, d.Step.Daemon); text != "" {
-			return transitions.Deny(text)
+		if flag := cmp.Or(noUp(&c, d.Step.Daemon), noDown(&c, d.Step.Daemon)); flag != nil {
+			return transitions.Deny(flag.Message)
 		}
 		if flagged(&c, &m) {
 			gate.Ignored = append(gate.Ignored, "OSD_FLAGS")
@@ -247,20 +244,20 @@ var outdated = guard{
 	},
 }
 
-// trouble is the trouble of the daemon's container, or of the pod that it had before, in brackets.
+// trouble is the text of the trouble of the daemon's container, or of the pod that it had before, in brackets.
 func (d *Daemon) trouble() string {
-	text := cmp.Or(d.Trouble, d.Ending)
-	if text == "" {
+	problem := cmp.Or(d.Trouble, d.Ending)
+	if problem == nil {
 		return ""
 	}
-	return " (" + text + ")"
+	return " (" + problem.Message + ")"
 }
 
 // serves says whether the daemon runs what it was launched with, by its own report, and has its role.
 func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
 	if serving, _, _ := c.role(d); !serving {
-		if text := noUp(c, d.Name); text != "" {
-			return transitions.Deny(text)
+		if flag := noUp(c, d.Name); flag != nil {
+			return transitions.Deny(flag.Message)
 		}
 		return transitions.Deny(d.Name.String() + " does not serve yet" + d.trouble())
 	}
@@ -278,7 +275,7 @@ func (f *Facts) serves(c *Cluster, d *Daemon) transitions.Verdict {
 	case !reports.Same(d.Launched) || f.Self.At().Before(d.StartedAt):
 		return transitions.Deny(d.Name.String() + " reports another version")
 	case d.Name.Type == ceph.TypeOSD && !f.lacks(c, d):
-		return transitions.If(clean(c))
+		return clean(c)
 	}
 	return transitions.Allow()
 }

@@ -34,7 +34,7 @@ var lost = guard{
 // start. One with data that an administrator stopped comes back once that is undone.
 func (c *Cluster) lost(d *Daemon) bool {
 	o, known := c.osd(d.Name)
-	return known && !o.Up && !o.In && d.Pod == "" && (d.Trouble != "" || d.Idle && (!d.Stopped || c.vacant(d.Name)))
+	return known && !o.Up && !o.In && d.Pod == "" && (d.Trouble != nil || d.Idle && (!d.Stopped || c.vacant(d.Name)))
 }
 
 // vacant reports whether the daemon is an OSD that never served: by the OSD map it was never in, and is not up, and it never reported itself. It has
@@ -113,7 +113,7 @@ func outText(names []string) string {
 
 // remedy says how an OSD that does not start is given up, with the space before; empty if nothing says that it does not.
 func (c *Cluster) remedy(d *Daemon) string {
-	if _, known := c.osd(d.Name); !known || d.Trouble == "" {
+	if _, known := c.osd(d.Name); !known || d.Trouble == nil {
 		return ""
 	}
 	return fmt.Sprintf(": correct the image, or repair it; if it is gone for good, take it out with ceph osd out %s, and remove it with ceph osd purge once its data is elsewhere", d.Name.ID)

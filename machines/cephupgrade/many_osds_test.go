@@ -54,7 +54,7 @@ func vacantOSDs(count, vacant int) cu.Facts {
 			old := *d
 			*d = cu.Daemon{Name: old.Name, Image: "ceph:v18", Launched: v18, Newest: v18, Ready: true, Pod: old.Pod}
 			if o, _ := c.OSDs.Of(d.Name); o.Number >= count-vacant {
-				d.Pod, d.Ready, d.Trouble, d.Idle = "", false, "Unschedulable", true
+				d.Pod, d.Ready, d.Trouble, d.Idle = "", false, trouble("Unschedulable"), true
 			}
 		}
 	}

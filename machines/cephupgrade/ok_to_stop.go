@@ -26,7 +26,7 @@ var stoppable = guard{
 		case !known:
 			return f.Permission.Gap()
 		case answer.Permission == ceph.NoSuchCommand:
-			return transitions.If(clean(&c))
+			return clean(&c)
 		}
 		return transitions.If(answer.Permission == ceph.Permitted, refused(d.Step.Daemon, &answer))
 	},

@@ -23,8 +23,8 @@ var upgradedOSDs = mapped("osds-upgraded", "every OSD of the map runs the releas
 
 // requiring is the turn in which the release of the OSDs is due: it is required, unless an OSD has to run it first.
 func (f *Facts) requiring(c *Cluster, targets map[ceph.Type]decision.Image) plan {
-	if text := f.missing(c, targets); text != "" {
-		return plan{turn: repair, text: text}
+	if lacks := f.missing(c, targets); lacks != nil {
+		return plan{turn: repair, text: lacks.Message}
 	}
 	if up, down := f.older(c, targets); len(up) > 0 {
 		return plan{turn: dead, text: fmt.Sprintf("%s run another version than %s without a Deployment of this cluster: upgrade them where they are run", list(up), targets[ceph.TypeOSD].Version)}
@@ -66,19 +66,25 @@ func (f *Facts) older(c *Cluster, targets map[ceph.Type]decision.Image) (up, dow
 	return up, down
 }
 
-// missing says which OSD of the map has to get its Deployment again before the release of the OSDs is required; empty if none has. Its data may
+// Reasons for which an OSD of the map has no Deployment.
+const (
+	reasonUndeclared transitions.Reason = "OSDNotDeclared"
+	reasonUndeployed transitions.Reason = "DeploymentMissing"
+)
+
+// missing says which OSD of the map has to get its Deployment again before the release of the OSDs is required; nil if none has. Its data may
 // be whole: to remove it is no advice. One that never served has none.
-func (f *Facts) missing(c *Cluster, targets map[ceph.Type]decision.Image) string {
+func (f *Facts) missing(c *Cluster, targets map[ceph.Type]decision.Image) *transitions.Problem {
 	for _, one := range f.Missing {
 		_, mapped := c.osd(one.Name)
 		m, reported := c.metadata(one.Name)
 		switch {
 		case !mapped || c.vacant(one.Name) || reported && m.Version.Same(targets[ceph.TypeOSD].Version):
 		case !one.Declared:
-			return fmt.Sprintf("%s is not in the spec, and does not run %s: add its storage to spec.storage", one.Name, targets[ceph.TypeOSD].Version)
+			return transitions.Problemf(reasonUndeclared, "%s is not in the spec, and does not run %s: add its storage to spec.storage", one.Name, targets[ceph.TypeOSD].Version)
 		default:
-			return fmt.Sprintf("the Deployment of %s is missing: it is created again, and if it is refused, the condition Warning says why", one.Name)
+			return transitions.Problemf(reasonUndeployed, "the Deployment of %s is missing: it is created again, and if it is refused, the condition Warning says why", one.Name)
 		}
 	}
-	return ""
+	return nil
 }

@@ -108,13 +108,13 @@ func (f *Facts) waiting(c *Cluster, step order.Step) plan {
 		return plan{turn: repair, text: step.Daemon.String() + " is new and has not come up yet: if its pod does not start, correct that first"}
 	case known && !o.Up && !o.In:
 		return plan{turn: dead, text: outText([]string{step.Daemon.String()})}
-	case known && !o.Up && noUp(c, step.Daemon) != "":
-		return plan{turn: repair, text: noUp(c, step.Daemon)}
+	case known && !o.Up && noUp(c, step.Daemon) != nil:
+		return plan{turn: repair, text: noUp(c, step.Daemon).Message}
 	case known && !o.Up && (o.NoOut || slices.Contains(c.OSDs.Flags, "noout")):
 		return plan{turn: repair, text: fmt.Sprintf("%s is down, and the flag noout keeps Ceph from marking it out: repair it, or remove the flag", step.Daemon)}
 	}
-	if d := f.find(step.Daemon); d != nil && d.Held != "" {
-		return plan{turn: repair, text: d.Held}
+	if d := f.find(step.Daemon); d != nil && d.Held != nil {
+		return plan{turn: repair, text: d.Held.Message}
 	}
 	return plan{turn: repair, text: step.Daemon.String() + " does not serve: it is repaired on its version before it is replaced"}
 }
@@ -141,7 +141,7 @@ func (f *Facts) differs(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Im
 // unstartable reports whether the daemon does not start on the image that it has. A gateway that is not ready for a moment has started.
 func (c *Cluster) unstartable(d *Daemon) bool {
 	if d.Name.Type == ceph.TypeRGW {
-		return !d.Ready && d.Trouble != ""
+		return !d.Ready && d.Trouble != nil
 	}
 	return !c.started(d)
 }
@@ -178,7 +178,7 @@ func (f *Facts) ends(c *Cluster, d *Daemon) bool {
 func (f *Facts) ordered(c *Cluster, targets map[ceph.Type]decision.Image) (all []order.Daemon) {
 	for i := range f.Daemons {
 		d := &f.Daemons[i]
-		one := order.Daemon{Name: d.Name, Filesystem: d.Filesystem, Outdated: f.differs(c, d, targets), Held: d.Held != ""}
+		one := order.Daemon{Name: d.Name, Filesystem: d.Filesystem, Outdated: f.differs(c, d, targets), Held: d.Held != nil}
 		one.Serving, one.Leading, one.Following = c.role(d)
 		one.Current = one.Outdated && stays(d, targets) && c.runs(d).Same(d.Launched)
 		failing := c.failing(d)
@@ -199,7 +199,7 @@ func stays(d *Daemon, targets map[ceph.Type]decision.Image) bool {
 // build it is not known. A gateway that is not ready may be starting, and has not failed before its container did.
 func (f *Facts) follows(c *Cluster, d *Daemon, targets map[ceph.Type]decision.Image) bool {
 	target, moves := targets[d.Name.Type]
-	if !moves || d.Name.Type == ceph.TypeRGW && d.Trouble == "" || target.Version.IsZero() {
+	if !moves || d.Name.Type == ceph.TypeRGW && d.Trouble == nil || target.Version.IsZero() {
 		return false
 	}
 	return !slices.ContainsFunc(f.Daemons, func(before Daemon) bool {

@@ -28,7 +28,7 @@ func unserved() []row {
 	}
 	idle := func(f *cu.Facts, c *cu.Cluster, m *cu.Memory) {
 		neverServed(f, c, m)
-		daemon(f, osd1).Trouble, daemon(f, osd1).Idle = "", true
+		daemon(f, osd1).Trouble, daemon(f, osd1).Idle = nil, true
 	}
 	scaled := func(f *cu.Facts, _ *cu.Cluster, _ *cu.Memory) {
 		daemon(f, osd0).Idle, daemon(f, osd0).Stopped = true, true

@@ -110,10 +110,11 @@ func (t *scope) pulled(ctx context.Context, name ceph.Daemon, have *appsv1.Deplo
 			return fmt.Errorf("pulling the image %s on the node %s: %w", image, node, err)
 		}
 	}
-	if delay != "" {
-		delay = ": " + delay
+	why := ""
+	if delay != nil {
+		why = ": " + delay.Message
 	}
-	return fmt.Errorf("replacing %s: the node %s pulls the image %s first%s: %w", name, node, image, delay, lifecycle.ErrWait)
+	return fmt.Errorf("replacing %s: the node %s pulls the image %s first%s: %w", name, node, image, why, lifecycle.ErrWait)
 }
 
 // Scale stops the daemon, or starts it on what it was launched with.

@@ -29,7 +29,7 @@ func Availability(_ *cephv1.Cluster, s *observation.Snapshot) lifecycle.Availabi
 		}
 		// A container that keeps failing is no restart that ends by itself: it must not block the repair of others that do not serve either.
 		// Nor is one that an administrator stopped, or one whose pod does not end on a node that is down.
-		m := lifecycle.Member{Name: d.Name.String(), Running: d.Pod != "" || d.Trouble != "", Lost: d.Stopped || d.Ending != "", Ready: d.Ready, Serving: serving(s, &d)}
+		m := lifecycle.Member{Name: d.Name.String(), Running: d.Pod != "" || d.Trouble != nil, Lost: d.Stopped || d.Ending != nil, Ready: d.Ready, Serving: serving(s, &d)}
 		m.InSync = m.Serving == transitions.Yes
 		if pod := s.Pods[d.Name]; pod != nil {
 			m.Instance = string(pod.UID)
@@ -64,7 +64,7 @@ func ended(s *observation.Snapshot, d *cephupgrade.Daemon) bool {
 	if empty && d.Idle {
 		return true
 	}
-	return (d.Name.Type == ceph.TypeRGW || empty) && d.Trouble != "" && (pod == nil || observation.StartedAt(pod).IsZero())
+	return (d.Name.Type == ceph.TypeRGW || empty) && d.Trouble != nil && (pod == nil || observation.StartedAt(pod).IsZero())
 }
 
 // slow is how long a pod may be without a container that runs. An OSD whose pod takes longer is idle.
@@ -78,7 +78,7 @@ func idle(s *observation.Snapshot, d *cephupgrade.Daemon) bool {
 	}
 	pod := s.Pods[d.Name]
 	waits := pod != nil && pod.DeletionTimestamp == nil && !s.Now.Before(lastRan(pod, s.Now).Add(slow))
-	return d.Stopped || d.Ending != "" || waits
+	return d.Stopped || d.Ending != nil || waits
 }
 
 // lastRan returns when a container of the pod, also an init container, ran last: now if one runs, and the creation of the pod if none has run. One

@@ -8,17 +8,21 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/transitions"
 )
 
-// Held is why the pod of an OSD must not be ended, with what to do; empty if it may be. Kubernetes keeps a claim that somebody deletes as long
+// ReasonClaimTerminating is the reason of an OSD whose claim is being deleted.
+const ReasonClaimTerminating transitions.Reason = "ClaimTerminating"
+
+// Held is why the pod of an OSD must not be ended, with what to do; nil if it may be. Kubernetes keeps a claim that somebody deletes as long
 // as a pod uses it. Nothing takes the deletion back: the end of the pod completes it. A pod that terminates keeps nothing any more.
-func Held(s *observation.Snapshot, osd ceph.Daemon) string {
+func Held(s *observation.Snapshot, osd ceph.Daemon) *transitions.Problem {
 	claim, pod := s.Claims[s.Record.Daemons[osd.String()].Slot], s.Pods[osd]
 	if osd.Type != ceph.TypeOSD || claim == nil || claim.DeletionTimestamp == nil || pod == nil || pod.DeletionTimestamp != nil || neverServed(s, osd) {
-		return ""
+		return nil
 	}
 	volume := claim.Spec.VolumeName
-	return fmt.Sprintf("%s is not restarted: its claim %s is being deleted, and its data is lost when the pod %s ends. Take the OSD out with ceph osd out %s, "+
+	return transitions.Problemf(ReasonClaimTerminating, "%s is not restarted: its claim %s is being deleted, and its data is lost when the pod %s ends. Take the OSD out with ceph osd out %s, "+
 		"and delete the pod once the data is elsewhere; or set the reclaim policy of the volume %s to Retain, delete the pod, remove spec.claimRef of the volume, "+
 		"and create the claim again as it was, with spec.volumeName: %[5]s and the labels %[6]s", osd, claim.Name, pod.Name, osd.ID, volume,
 		claimLabels(claim.Labels[render.LabelCluster], claim.Labels[render.LabelSlot]))

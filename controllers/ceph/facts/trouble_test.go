@@ -13,7 +13,16 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/facts"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/record"
+	"github.com/detent-dev/detent/transitions"
 )
+
+// problem is nil without a message.
+func problem(reason transitions.Reason, message string) *transitions.Problem {
+	if message == "" {
+		return nil
+	}
+	return &transitions.Problem{Reason: reason, Message: message}
+}
 
 // TestTrouble is why the pod of a daemon does not start.
 func TestTrouble(t *testing.T) {
@@ -42,38 +51,39 @@ func TestTrouble(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		status corev1.PodStatus
+		reason transitions.Reason
 		want   string
 	}{
-		"nothing":                                                {corev1.PodStatus{}, ""},
-		"its containers are being made":                          {waits("ContainerCreating"), ""},
-		"its image cannot be pulled":                             {waits("ImagePullBackOff"), "ImagePullBackOff"},
-		"its container ended with a text":                        {ended, "unable to read magic"},
-		"its container crashed without a text":                   {crashed("CrashLoopBackOff", "Error", 139), "CrashLoopBackOff: it ended with exit code 139 (Error): see its log"},
-		"its container was killed for its memory":                {crashed("CrashLoopBackOff", "OOMKilled", 137), "OOMKilled: it needs more memory than its limit in spec.resources, or than its node has"},
-		"its image is gone since its container crashed":          {crashed("ImagePullBackOff", "Error", 1), "ImagePullBackOff"},
-		"an init container that ended with a text runs again":    {initial(again(runs, true)), "unable to read magic"},
-		"an init container that ended with a text has succeeded": {initial(again(succeeded, false)), ""},
-		"its container ended with a text and has not started":    {corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{again(runs, false)}}, "unable to read magic"},
-		"its container ended with a text and has started":        {corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{again(runs, true)}}, ""},
-		"it is bound to a node":                                  {scheduled(corev1.ConditionTrue, "", ""), ""},
+		"nothing":                                                {corev1.PodStatus{}, "", ""},
+		"its containers are being made":                          {waits("ContainerCreating"), "", ""},
+		"its image cannot be pulled":                             {waits("ImagePullBackOff"), "ImagePullBackOff", "ImagePullBackOff"},
+		"its container ended with a text":                        {ended, facts.ReasonContainerFailed, "unable to read magic"},
+		"its container crashed without a text":                   {crashed("CrashLoopBackOff", "Error", 139), "CrashLoopBackOff", "CrashLoopBackOff: it ended with exit code 139 (Error): see its log"},
+		"its container was killed for its memory":                {crashed("CrashLoopBackOff", "OOMKilled", 137), facts.ReasonOutOfMemory, "OOMKilled: it needs more memory than its limit in spec.resources, or than its node has"},
+		"its image is gone since its container crashed":          {crashed("ImagePullBackOff", "Error", 1), "ImagePullBackOff", "ImagePullBackOff"},
+		"an init container that ended with a text runs again":    {initial(again(runs, true)), facts.ReasonContainerFailed, "unable to read magic"},
+		"an init container that ended with a text has succeeded": {initial(again(succeeded, false)), "", ""},
+		"its container ended with a text and has not started":    {corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{again(runs, false)}}, facts.ReasonContainerFailed, "unable to read magic"},
+		"its container ended with a text and has started":        {corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{again(runs, true)}}, "", ""},
+		"it is bound to a node":                                  {scheduled(corev1.ConditionTrue, "", ""), "", ""},
 		"no node has room for it": {
 			scheduled(corev1.ConditionFalse, "Unschedulable", "0/3 nodes are available: 3 Insufficient memory. preemption: 0/3 nodes are available: 3 No preemption victims found for incoming pod."),
-			"Unschedulable: Insufficient memory",
+			"Unschedulable", "Unschedulable: Insufficient memory",
 		},
 		"nodes are excluded for several reasons": {
 			scheduled(corev1.ConditionFalse, "Unschedulable", "0/12 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 11 node(s) didn't match Pod's node affinity/selector."),
-			"Unschedulable: node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, node(s) didn't match Pod's node affinity/selector",
+			"Unschedulable", "Unschedulable: node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, node(s) didn't match Pod's node affinity/selector",
 		},
-		"it is held back": {scheduled(corev1.ConditionFalse, "SchedulingGated", ""), "SchedulingGated"},
+		"it is held back": {scheduled(corev1.ConditionFalse, "SchedulingGated", ""), "SchedulingGated", "SchedulingGated"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, facts.Trouble(&corev1.Pod{Status: tc.status})); diff != "" {
+			if diff := cmp.Diff(problem(tc.reason, tc.want), facts.Trouble(&corev1.Pod{Status: tc.status})); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
 	}
-	if got := facts.Trouble(nil); got != "" {
-		t.Errorf("without a pod: %s", got)
+	if got := facts.Trouble(nil); got != nil {
+		t.Errorf("without a pod: %+v", got)
 	}
 }
 
@@ -110,7 +120,8 @@ func TestRefused(t *testing.T) {
 				Pods:        map[ceph.Daemon]*corev1.Pod{mon: tc.pod},
 			}
 			s.Deployments[mon].Spec.Template.Spec.Containers = []corev1.Container{{Image: "ceph:16"}}
-			if diff := cmp.Diff([]string{tc.want, tc.want}, []string{facts.Why(s, mon), facts.Daemons(s)[0].Trouble}); diff != "" {
+			want := problem("FailedCreate", tc.want)
+			if diff := cmp.Diff([]*transitions.Problem{want, want}, []*transitions.Problem{facts.Why(s, mon), facts.Daemons(s)[0].Trouble}); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -156,23 +167,24 @@ func TestWhyADaemonHasNoPod(t *testing.T) {
 		of       ceph.Type
 		replicas int32
 		pod      *corev1.Pod
+		reason   transitions.Reason
 		want     string
 	}{
 		"it is about to start":             {of: ceph.TypeMgr, replicas: 1},
-		"it was scaled to zero":            {of: ceph.TypeMgr, want: "the Deployment one has 0 replicas: kubectl scale -n rook-ceph deployment one --replicas=1"},
+		"it was scaled to zero":            {of: ceph.TypeMgr, reason: facts.ReasonScaledToZero, want: "the Deployment one has 0 replicas: kubectl scale -n rook-ceph deployment one --replicas=1"},
 		"the upgrade stops it":             {of: ceph.TypeMDS},
 		"its pod ends":                     {of: ceph.TypeOSD, replicas: 1, pod: deleted(-10 * time.Second)},
 		"its pod has just passed its time": {of: ceph.TypeOSD, replicas: 1, pod: deleted(10 * time.Second)},
-		"its pod was evicted":              {of: ceph.TypeOSD, replicas: 1, pod: evicted, want: "Evicted: The node was low on resource: memory."},
-		"it was scaled after an eviction":  {of: ceph.TypeMgr, pod: evicted, want: "the Deployment one has 0 replicas: kubectl scale -n rook-ceph deployment one --replicas=1"},
-		"its pod does not end":             {of: ceph.TypeOSD, replicas: 1, pod: deleted(time.Minute), want: "the pod before does not end: if its node is down for good, delete it with --force"},
+		"its pod was evicted":              {of: ceph.TypeOSD, replicas: 1, pod: evicted, reason: "Evicted", want: "Evicted: The node was low on resource: memory."},
+		"it was scaled after an eviction":  {of: ceph.TypeMgr, pod: evicted, reason: facts.ReasonScaledToZero, want: "the Deployment one has 0 replicas: kubectl scale -n rook-ceph deployment one --replicas=1"},
+		"its pod does not end":             {of: ceph.TypeOSD, replicas: 1, pod: deleted(time.Minute), reason: facts.ReasonPodNotEnding, want: "the pod before does not end: if its node is down for good, delete it with --force"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			one := ceph.Daemon{Type: tc.of, ID: "a"}
 			s := &observation.Snapshot{Now: now, Pods: map[ceph.Daemon]*corev1.Pod{one: tc.pod}, Deployments: map[ceph.Daemon]*appsv1.Deployment{
 				one: {ObjectMeta: metav1.ObjectMeta{Namespace: "rook-ceph", Name: "one"}, Spec: appsv1.DeploymentSpec{Replicas: &tc.replicas}},
 			}}
-			if diff := cmp.Diff(tc.want, facts.Why(s, one)); diff != "" {
+			if diff := cmp.Diff(problem(tc.reason, tc.want), facts.Why(s, one)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})

@@ -22,6 +22,14 @@ const (
 	ImageNotDetected transitions.Reason = "ImageNotDetected"
 )
 
+// Reasons for which the container that detects a version does not run yet. While it waits for another reason that Kubernetes has, it is that,
+// such as ImagePullBackOff.
+const (
+	DetectionInterrupted transitions.Reason = "DetectionInterrupted"
+	PodNotCreated        transitions.Reason = "PodNotCreated"
+	PodNotScheduled      transitions.Reason = corev1.PodReasonUnschedulable
+)
+
 // Detected returns what is known of an image: from the record, or from the Job that detects it. It returns neither while the detection is
 // under way.
 func (s *Snapshot) Detected(name string) (*record.Image, *transitions.Problem) {
@@ -62,17 +70,16 @@ func late(name string, d *Detection) *transitions.Problem {
 	return transitions.Problemf(ImageNotDetected, "the version of the image %s was not detected in time: %s", name, noNode)
 }
 
-// Delay is why the container that detects the version of an image does not run; empty if nothing delays it.
-func (s *Snapshot) Delay(name string) string {
+// Delay is why the container that detects the version of an image does not run; nil if nothing delays it.
+func (s *Snapshot) Delay(name string) *transitions.Problem {
 	d := s.Detections[render.ImageID(name)]
-	if interrupted(&d) {
-		return interruption(&d)
-	}
 	switch {
+	case interrupted(&d):
+		return &transitions.Problem{Reason: DetectionInterrupted, Message: interruption(&d)}
 	case podless(d.Job, d.Pod, s.Now):
-		return noPod(d.Job)
+		return &transitions.Problem{Reason: PodNotCreated, Message: noPod(d.Job)}
 	case d.Pod != nil && !placed(d.Pod):
-		return noNode
+		return &transitions.Problem{Reason: PodNotScheduled, Message: noNode}
 	}
 	return delayOf(d.Pod)
 }

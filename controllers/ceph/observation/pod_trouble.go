@@ -6,6 +6,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/detent-dev/detent/transitions"
 )
 
 // noNode is why the pod that detects a version is not scheduled. It may run on every node on which monitors may.
@@ -54,17 +56,18 @@ func interruption(d *Detection) string {
 	return "the pod that detects it was ended" + again
 }
 
-// delayOf is why the container of a pod does not run; empty if nothing delays it.
-func delayOf(pod *corev1.Pod) string {
-	switch waiting(pod) {
+// delayOf is why the container of a pod does not run; nil if nothing delays it.
+func delayOf(pod *corev1.Pod) *transitions.Problem {
+	reason := transitions.Reason(waiting(pod))
+	switch reason {
 	case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull": // the first two alternate
-		return "the image cannot be pulled: check its name, and that the nodes may pull it"
+		return transitions.Problemf(reason, "the image cannot be pulled: check its name, and that the nodes may pull it")
 	case "InvalidImageName":
-		return "the name of the image is invalid"
+		return transitions.Problemf(reason, "the name of the image is invalid")
 	case "CreateContainerConfigError", "CreateContainerError", "RunContainerError":
-		return "its container cannot be created"
+		return transitions.Problemf(reason, "its container cannot be created")
 	}
-	return ""
+	return nil
 }
 
 // Unpullable reports whether a container waits for the reason that its image cannot be pulled.

@@ -3,11 +3,13 @@ package observation_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/detent-dev/detent/controllers/ceph/observation"
 	"github.com/detent-dev/detent/controllers/ceph/render"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // TestDelayOfADetectionThatWasEnded names what ended it, since it may end the next one, too. It is no evidence against the image.
@@ -31,8 +33,8 @@ func TestDelayOfADetectionThatWasEnded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			job := &batchv1.Job{Status: batchv1.JobStatus{Failed: 1, Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}}}
 			s := &observation.Snapshot{Detections: map[string]observation.Detection{render.ImageID("ceph:18"): {Job: job, Pod: &corev1.Pod{Status: tc.status}}}}
-			if got := s.Delay("ceph:18"); got != tc.want {
-				t.Errorf("it is delayed: %q, want %q", got, tc.want)
+			if diff := cmp.Diff(&transitions.Problem{Reason: observation.DetectionInterrupted, Message: tc.want}, s.Delay("ceph:18")); diff != "" {
+				t.Errorf("it is delayed (-want +got):\n%s", diff)
 			}
 			if image, problem := s.Detected("ceph:18"); image != nil || problem != nil {
 				t.Errorf("detected %v, %v", image, problem)

@@ -191,8 +191,8 @@ func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.
 		return out
 	case !known:
 		out.Reason, out.Message = "NotReadable", "Ceph does not answer: "+observed(s.Cluster.Gap())
-		if why := facts.ToolsTrouble(s); why != "" {
-			out.Message += "; the pod of " + s.Tools.Name + ", in which commands are run, does not start: " + why
+		if why := facts.ToolsTrouble(s); why != nil {
+			out.Message += "; the pod of " + s.Tools.Name + ", in which commands are run, does not start: " + why.Message
 		}
 		if failing := failingMonitors(s); len(failing) > 0 {
 			out.Message += "; monitors that do not start: " + few(failing)
@@ -220,7 +220,7 @@ func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.
 // failingMonitors names the monitors whose pods do not start, with the reason.
 func failingMonitors(s *observation.Snapshot) (names []string) {
 	for _, d := range s.Declared {
-		if d.Name.Type == ceph.TypeMon && facts.Why(s, d.Name) != "" {
+		if d.Name.Type == ceph.TypeMon && facts.Why(s, d.Name) != nil {
 			names = append(names, named(s, d))
 		}
 	}
@@ -239,26 +239,29 @@ func named(s *observation.Snapshot, d daemons.Daemon) string {
 		}
 	}
 	why := facts.Why(s, d.Name)
-	if why == "" {
+	if why == nil {
 		why = withoutOSD(s, d)
 	}
-	if why != "" {
-		name += " (" + why + ")"
+	if why != nil {
+		name += " (" + why.Message + ")"
 	}
 	return name
 }
 
-// withoutOSD says that a gateway is not launched because no OSD is up; empty if that is not why.
-func withoutOSD(s *observation.Snapshot, d daemons.Daemon) string {
+// reasonNoOSD is the reason of a gateway that waits for an OSD.
+const reasonNoOSD transitions.Reason = "NoOSD"
+
+// withoutOSD says that a gateway is not launched because no OSD is up; nil if that is not why.
+func withoutOSD(s *observation.Snapshot, d daemons.Daemon) *transitions.Problem {
 	m, known := s.Cluster.Get()
 	launched := s.Record != nil && s.Record.Daemons[d.Name.String()].Reference != ""
 	if d.Name.Type != ceph.TypeRGW || launched || !known || slices.ContainsFunc(m.OSDs.OSDs, func(o ceph.OSD) bool { return o.Up }) {
-		return ""
+		return nil
 	}
 	if !slices.ContainsFunc(s.Declared, func(o daemons.Daemon) bool { return o.Name.Type == ceph.TypeOSD }) {
-		return "it waits for an OSD, and spec.storage declares none"
+		return transitions.Problemf(reasonNoOSD, "it waits for an OSD, and spec.storage declares none")
 	}
-	return "it waits for an OSD that is up"
+	return transitions.Problemf(reasonNoOSD, "it waits for an OSD that is up")
 }
 
 // untilGone says what is left of an OSD that was removed from Ceph, and how that is removed: the pod of a node that is down ends by itself only

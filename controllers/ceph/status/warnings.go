@@ -103,8 +103,8 @@ func claimsDeleted(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) 
 		return nil
 	}
 	for _, name := range s.Record.Of(ceph.TypeOSD) {
-		if text := facts.Held(s, name); text != "" {
-			texts = append(texts, text)
+		if held := facts.Held(s, name); held != nil {
+			texts = append(texts, held.Message)
 		}
 	}
 	for _, d := range s.Declared {
@@ -123,9 +123,9 @@ func edited(s *observation.Snapshot) (texts []string) {
 		if of == nil {
 			continue
 		}
-		for _, text := range []string{facts.Paused(of), facts.Several(of), facts.Stopped(d.Name, of)} {
-			if text != "" {
-				texts = append(texts, text)
+		for _, problem := range []*transitions.Problem{facts.Paused(of), facts.Several(of), facts.Stopped(d.Name, of)} {
+			if problem != nil {
+				texts = append(texts, problem.Message)
 			}
 		}
 	}

@@ -48,8 +48,8 @@ type Image struct {
 	AllowUnsupported bool
 	// Detected is false while the version of the image is not known yet.
 	Detected bool
-	// Delay is why the container that detects the version does not run; empty if nothing delays it.
-	Delay string
+	// Delay is why the container that detects the version does not run; nil if nothing delays it.
+	Delay *transitions.Problem
 	// Version that the image runs; zero for a development build that reports none.
 	Version versions.Version
 	// Builds of a target are the references that it replaces although they are of its version. See Replaces.
