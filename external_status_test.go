@@ -76,7 +76,7 @@ func TestExternalShowsThatTheServiceCannotBeRead(t *testing.T) {
 		"being deleted after the status was lost": {
 			account:  api.Account{ObjectMeta: metav1.ObjectMeta{Finalizers: []string{lifecycle.Finalizer}}},
 			restrict: cardsOnly, then: deletes,
-			want: []string{"card: what there is of it is not known: account cannot be read since 2001-09-09T01:46:4", why},
+			want: []string{"card: its instances are not known: account cannot be read since 2001-09-09T01:46:4", why},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -209,7 +209,7 @@ func (s *lifecycleState) message() string {
 	}
 	if s.entry == nil {
 		if s.unlisted != "" {
-			return machines.Cut(s.name+": what there is of it is not known: "+s.unlisted, maxMessage)
+			return machines.Cut(s.name+": its instances are not known: "+s.unlisted, maxMessage)
 		}
 		return s.name + ": not looked at yet"
 	}

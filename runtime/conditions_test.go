@@ -95,10 +95,10 @@ func TestConditionsSayWhyALifecycleIsNotObserved(t *testing.T) {
 		all  []lifecycleState
 		want string
 	}{
-		"nothing is known":                 {[]lifecycleState{{name: "a"}, in("b", resting)}, "a: not looked at yet"},
-		"a read has failed":                {[]lifecycleState{{name: "a"}, in("a/one", resting, unread)}, "a: not looked at yet; a/one: differs: cannot be read: no answer"},
-		"what there is of it is not known": {[]lifecycleState{{name: "a", unlisted: "parts cannot be read: no answer"}, in("b", resting)}, "a: what there is of it is not known: parts cannot be read: no answer"},
-		"a read of one that works":         {[]lifecycleState{in("a", working), in("b", resting, unread)}, "a: nodes restart"},
+		"nothing is known":            {[]lifecycleState{{name: "a"}, in("b", resting)}, "a: not looked at yet"},
+		"a read has failed":           {[]lifecycleState{{name: "a"}, in("a/one", resting, unread)}, "a: not looked at yet; a/one: differs: cannot be read: no answer"},
+		"its instances are not known": {[]lifecycleState{{name: "a", unlisted: "parts cannot be read: no answer"}, in("b", resting)}, "a: its instances are not known: parts cannot be read: no answer"},
+		"a read of one that works":    {[]lifecycleState{in("a", working), in("b", resting, unread)}, "a: nodes restart"},
 	} {
 		if diff := cmp.Diff(c.want, conditions(c.all, nil, nil, 3, 3, noon)[1].Message); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
