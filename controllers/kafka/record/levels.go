@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"maps"
 	"time"
 )
@@ -78,4 +79,20 @@ func (r *Record) setLevels(levels map[string]Level) bool {
 	}
 	r.Levels = levels
 	return true
+}
+
+// encodableTimes converts the times of the levels to UTC, because JSON decodes time zones that it does not encode. A time that is
+// outside the years 0 to 9999 in UTC is an error. It becomes the last instant that can be encoded: no snapshot is later, so the
+// level counts as still held by the log.
+func (r *Record) encodableTimes() error {
+	var failure error
+	for feature, l := range r.Levels {
+		l.LoweredAt = l.LoweredAt.UTC()
+		if year := l.LoweredAt.Year(); year < 0 || year > 9999 {
+			failure = fmt.Errorf("%s was lowered in the year %d, which is not from 0 to 9999", feature, year)
+			l.LoweredAt = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+		}
+		r.Levels[feature] = l
+	}
+	return failure
 }

@@ -195,6 +195,7 @@ func Decode(data map[string]string) (Record, error) {
 	}
 	if text := data[KeyLevels]; text != "" && text != "{}" {
 		d.fail(KeyLevels, json.Unmarshal([]byte(text), &r.Levels))
+		d.fail(KeyLevels, r.encodableTimes())
 	}
 	return r, errors.Join(d.failures...)
 }

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,42 @@ func TestDecodeOfEditedData(t *testing.T) {
 	}
 	if got.Version != "4.1.1" || !got.Leaving || len(got.Volumes) != 2 {
 		t.Errorf("what can be read is lost: %+v", got)
+	}
+}
+
+// Every time that is decoded can be encoded again, or the levels would be lost when the record is next written.
+func TestDecodeOfTimesThatJSONDoesNotEncode(t *testing.T) {
+	last := time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
+	for name, c := range map[string]struct {
+		lowered string
+		want    time.Time
+		failed  bool
+	}{
+		"another zone":             {lowered: "2026-03-01T13:00:00+01:00", want: time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)},
+		"a zone of 24 hours":       {lowered: "2026-03-02T12:00:00+24:00", want: time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC)},
+		"before the year 0 in UTC": {lowered: "0000-01-01T00:00:00+24:00", want: last, failed: true},
+		"after the year 9999":      {lowered: "9999-12-31T23:59:59-01:00", want: last, failed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data := full()
+			edited := data.Encode()
+			edited[KeyLevels] = fmt.Sprintf(`{"metadata.version": {"highest": 27, "finalized": 25, "loweredAt": %q}}`, c.lowered)
+			got, err := Decode(edited)
+			if failed := err != nil; failed != c.failed || failed && !strings.Contains(err.Error(), "metadata.version was lowered in the year") {
+				t.Errorf("error %v, want one: %v", err, c.failed)
+			}
+			want := map[string]Level{"metadata.version": {Highest: 27, Finalized: 25, LoweredAt: c.want}}
+			if diff := cmp.Diff(want, got.Levels); diff != "" {
+				t.Errorf("levels (-want +got):\n%s", diff)
+			}
+			again, err := Decode(got.Encode())
+			if err != nil {
+				t.Fatalf("written back it cannot be read: %v", err)
+			}
+			if diff := cmp.Diff(got.Levels, again.Levels); diff != "" {
+				t.Errorf("written back it reads (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
