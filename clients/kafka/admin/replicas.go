@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -23,6 +23,14 @@ func (c *Client) Replicas(ctx context.Context, broker int32) (kafka.Replicas, er
 		if err != nil {
 			return kafka.Replicas{}, err
 		}
+		type partition struct {
+			topic string
+			index int32
+		}
+		leaving := make(map[partition]int, len(moving))
+		for _, m := range moving {
+			leaving[partition{m.Topic, m.Index}] = len(m.Removing)
+		}
 		var out kafka.Replicas
 		err = c.current(ctx, func(b *sarama.Broker) error {
 			topics, err := allTopics(b, c.conf.Version)
@@ -33,11 +41,7 @@ func (c *Client) Replicas(ctx context.Context, broker int32) (kafka.Replicas, er
 			for _, t := range topics {
 				slices.SortFunc(t.Partitions, func(a, b *sarama.PartitionMetadata) int { return int(a.ID) - int(b.ID) })
 				for _, p := range t.Partitions {
-					leaving := 0
-					if m := moving[t.Name][p.ID]; m != nil {
-						leaving = len(m.RemovingReplicas)
-					}
-					out.Add(kafka.Partition{Topic: t.Name, Index: p.ID, Leader: p.Leader, Replicas: p.Replicas, ISR: p.Isr, Offline: offline(p), MinISR: kafka.MinISRUnreadable}, leaving)
+					out.Add(kafka.Partition{Topic: t.Name, Index: p.ID, Leader: p.Leader, Replicas: p.Replicas, ISR: p.Isr, Offline: offline(p), MinISR: kafka.MinISRUnreadable}, leaving[partition{t.Name, p.ID}])
 				}
 			}
 			return nil
@@ -62,36 +66,35 @@ func (c *Client) Reassignments(ctx context.Context) (kafka.Reassignments, error)
 			return kafka.Reassignments{}, err
 		}
 		var out kafka.Reassignments
-		for _, m := range listed(moving) {
+		for _, m := range moving {
 			out.Add(m)
 		}
 		return out, nil
 	})
 }
 
-// listed returns the reassignments by topic, then index.
-func listed(moving map[string]map[int32]*sarama.PartitionReplicaReassignmentsStatus) []kafka.Reassignment {
+// reassignments lists all reassignments by topic, then index. The broker forwards the request to the controller, whose answer is
+// current. It does not use sarama, which sends an empty list of topics for all of them, where the protocol wants null: Kafka answers
+// that nothing is moved.
+func (c *Client) reassignments(ctx context.Context) ([]kafka.Reassignment, error) {
+	req := kmsg.NewPtrListPartitionReassignmentsRequest()
+	req.TimeoutMillis = millis(c.opts.AttemptTimeout)
 	var out []kafka.Reassignment
-	for _, topic := range slices.Sorted(maps.Keys(moving)) {
-		for _, index := range slices.Sorted(maps.Keys(moving[topic])) {
-			m := moving[topic][index]
-			out = append(out, kafka.Reassignment{Topic: topic, Index: index, Replicas: m.Replicas, Adding: m.AddingReplicas, Removing: m.RemovingReplicas})
-		}
-	}
-	return out
-}
-
-// reassignments lists the reassignments by topic and index. The broker forwards the request to the controller, whose answer is
-// current.
-func (c *Client) reassignments(ctx context.Context) (map[string]map[int32]*sarama.PartitionReplicaReassignmentsStatus, error) {
-	var out map[string]map[int32]*sarama.PartitionReplicaReassignmentsStatus
-	err := c.anyone(ctx, func(b *sarama.Broker) error {
-		resp, err := b.ListPartitionReassignments(&sarama.ListPartitionReassignmentsRequest{TimeoutMs: millis(c.opts.AttemptTimeout)})
+	err := c.franzRead(ctx, req, func(resp kmsg.Response) error {
+		answer, err := as[*kmsg.ListPartitionReassignmentsResponse](resp)
 		if err != nil {
 			return err
 		}
-		out = resp.TopicStatus
-		return refused(int16(resp.ErrorCode), resp.ErrorMessage)
+		out = nil
+		for _, t := range answer.Topics {
+			for _, p := range t.Partitions {
+				out = append(out, kafka.Reassignment{Topic: t.Topic, Index: p.Partition, Replicas: p.Replicas, Adding: p.AddingReplicas, Removing: p.RemovingReplicas})
+			}
+		}
+		return refused(answer.ErrorCode, answer.ErrorMessage)
+	})
+	slices.SortFunc(out, func(a, b kafka.Reassignment) int {
+		return cmp.Or(strings.Compare(a.Topic, b.Topic), cmp.Compare(a.Index, b.Index))
 	})
 	return out, err
 }

@@ -35,7 +35,7 @@ func (c *Client) Partitions(ctx context.Context) (kafka.Partitions, error) {
 		})
 		if err == nil && out.ReplicaMissing() {
 			if moving, err := c.reassignments(ctx); err == nil {
-				out.MarkAdding(listed(moving))
+				out.MarkAdding(moving)
 			}
 		}
 		return out, err

@@ -41,6 +41,7 @@ func reassign(c *kafka.Cluster, via int32, r *kmsg.AlterPartitionAssignmentsRequ
 	return resp, nil
 }
 
+// reassignments lists the reassignments of the requested topics; of all topics if the list is null, and of none if it is empty.
 func reassignments(c *kafka.Cluster, via int32, r *kmsg.ListPartitionReassignmentsRequest) (kmsg.Response, error) {
 	moving, err := c.Reassignments(via)
 	resp := r.ResponseKind().(*kmsg.ListPartitionReassignmentsResponse)
@@ -49,6 +50,11 @@ func reassignments(c *kafka.Cluster, via int32, r *kmsg.ListPartitionReassignmen
 		return nil, err
 	}
 	for _, m := range moving {
+		if r.Topics != nil && !slices.ContainsFunc(r.Topics, func(t kmsg.ListPartitionReassignmentsRequestTopic) bool {
+			return t.Topic == m.Topic && slices.Contains(t.Partitions, m.Index)
+		}) {
+			continue
+		}
 		if n := len(resp.Topics); n == 0 || resp.Topics[n-1].Topic != m.Topic {
 			t := kmsg.NewListPartitionReassignmentsResponseTopic()
 			t.Topic = m.Topic
