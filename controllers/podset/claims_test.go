@@ -55,6 +55,10 @@ func TestReconcileWaitsForAClaimThatIsBeingDeleted(t *testing.T) {
 	if len(set.Status.Conditions) != 1 || set.Status.Conditions[0].Message != want {
 		t.Errorf("conditions %+v, want the message %q", set.Status.Conditions, want)
 	}
+	refused := []corev1beta2.RefusedPod{{Name: "c-p-0", Message: "not possible yet: its claim data-c-p-0 is being deleted, and has the finalizers kubernetes.io/pvc-protection"}}
+	if diff := cmp.Diff(refused, set.Status.RefusedPods); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
+	}
 	if err := r.Client.Get(t.Context(), client.ObjectKeyFromObject(claim), claim); err != nil {
 		t.Fatal(err)
 	}

@@ -187,17 +187,20 @@ func (r *Reconciler) createAll(ctx context.Context, live *corev1beta2.StrimziPod
 		case errors.Is(err, lifecycle.ErrWait):
 			again = sooner(again, states.DefaultPoll)
 			if errors.As(err, new(lingering)) {
-				stuck = append(stuck, err)
+				stuck = append(stuck, refusal{e.name, err})
 			}
 		case err != nil:
-			failures = append(failures, refusal{err})
+			failures = append(failures, refusal{e.name, err})
 		}
 	}
 	return again, stuck, failures
 }
 
 // refusal wraps the error of a pod that could not be created.
-type refusal struct{ error }
+type refusal struct {
+	pod string
+	error
+}
 
 // Unwrap returns the cause.
 func (r refusal) Unwrap() error { return r.error }

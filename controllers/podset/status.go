@@ -2,6 +2,7 @@ package podset
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,9 +20,9 @@ import (
 func (r *Reconciler) show(ctx context.Context, set *corev1beta2.StrimziPodSet, f *findings, trouble error) (time.Duration, error) {
 	next := set.Status
 	next.ObservedGeneration, next.Pods, next.ReadyPods, next.CurrentPods = set.Generation, f.pods, f.ready, f.current
-	next.Conditions = r.conditions(set, trouble)
+	next.Conditions, next.RefusedPods = r.conditions(set, trouble), refused(trouble)
 	s := &set.Status
-	if slices.Equal(s.Conditions, next.Conditions) && s.ObservedGeneration == next.ObservedGeneration && s.Pods == next.Pods && s.ReadyPods == next.ReadyPods && s.CurrentPods == next.CurrentPods {
+	if slices.Equal(s.Conditions, next.Conditions) && slices.Equal(s.RefusedPods, next.RefusedPods) && s.ObservedGeneration == next.ObservedGeneration && s.Pods == next.Pods && s.ReadyPods == next.ReadyPods && s.CurrentPods == next.CurrentPods {
 		return 0, nil
 	}
 	if mark, ok := restarting.Of(set); ok && mark.Left(r.Clock.Now()) > 0 {
@@ -35,9 +36,8 @@ func (r *Reconciler) show(ctx context.Context, set *corev1beta2.StrimziPodSet, f
 	return 0, nil
 }
 
-// Lengths of a condition's message. Every pod that cannot be created has a line, since a node whose line is missing is taken for one that
-// is about to start: the lines share longestMessage, and none gets less than shortestLine, which holds the names of the pod and the start of
-// the cause. The API server takes messages of 32,768 bytes.
+// Lengths of messages. Every pod that cannot be created has a line in the message of the condition: the lines share longestMessage, and none
+// gets less than shortestLine, which holds the names of the pod and the start of the cause. The API server takes messages of 32,768 bytes.
 const (
 	longestMessage = 1024
 	shortestLine   = 240
@@ -47,23 +47,55 @@ const (
 // message returns the text of the trouble, a line for each error.
 func message(trouble error) string {
 	all := flat(trouble)
-	lines := all[:min(len(all), mostLines)]
-	for i, line := range lines {
-		lines[i] = machines.Cut(line, max(shortestLine, longestMessage/len(all)))
+	var lines []string
+	for _, err := range all[:min(len(all), mostLines)] {
+		lines = append(lines, machines.Cut(err.Error(), lineLength(len(all))))
 	}
 	if left := len(all) - len(lines); left > 0 {
-		lines = append(lines, fmt.Sprintf("%s%d more", corev1beta2.PodsMadeMore, left))
+		lines = append(lines, fmt.Sprintf("… and %d more", left))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// flat returns the texts of the joined errors.
-func flat(err error) []string {
+// refused returns the pods that could not be created. Those without a line in the message of the condition have no message.
+func refused(trouble error) []corev1beta2.RefusedPod {
+	all := flat(trouble)
+	var out []corev1beta2.RefusedPod
+	for i, err := range all {
+		r, is := errors.AsType[refusal](err)
+		if !is {
+			continue
+		}
+		pod := corev1beta2.RefusedPod{Name: r.pod}
+		if i < mostLines {
+			pod.Message = machines.Cut(r.cause(), lineLength(len(all)))
+		}
+		out = append(out, pod)
+	}
+	return out
+}
+
+// lineLength is how long the line of one of n errors may be.
+func lineLength(n int) int { return max(shortestLine, longestMessage/n) }
+
+// cause returns the text of the error without what precedes the name of the pod, which is shown beside it.
+func (r refusal) cause() string {
+	if _, after, found := strings.Cut(r.Error(), "/"+r.pod+": "); found {
+		return after
+	}
+	return r.Error()
+}
+
+// flat returns the joined errors; none of nil.
+func flat(err error) []error {
+	if err == nil {
+		return nil
+	}
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
-		return []string{err.Error()}
+		return []error{err}
 	}
-	var out []string
+	var out []error
 	for _, e := range joined.Unwrap() {
 		out = append(out, flat(e)...)
 	}

@@ -41,10 +41,7 @@ func TestReconcileShowsARejectedPod(t *testing.T) {
 	r.Client, r.Children = c, lifecycle.NewChildren(c, c, r.clock)
 	name := types.NamespacedName{Namespace: "ns", Name: "c-p"}
 	conditions := func() string {
-		set := &corev1beta2.StrimziPodSet{}
-		if err := c.Get(t.Context(), name, set); err != nil {
-			t.Fatal(err)
-		}
+		set := setNow(t, r)
 		text := fmt.Sprint(set.Status.Pods)
 		for _, c := range set.Status.Conditions {
 			text += fmt.Sprintf("; %s %s %s: %s", c.Type, c.Status, c.Reason, c.Message)
@@ -59,6 +56,10 @@ func TestReconcileShowsARejectedPod(t *testing.T) {
 	if got := conditions(); !strings.HasPrefix(got, "1; PodsMade False Refused: ") || !strings.Contains(got, "c-p-1") || !strings.Contains(got, "exceeded quota: small") {
 		t.Errorf("status %s", got)
 	}
+	want := []corev1beta2.RefusedPod{{Name: "c-p-1", Message: `pods "c-p-1" is forbidden: exceeded quota: small`}}
+	if diff := cmp.Diff(want, setNow(t, r).Status.RefusedPods); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
+	}
 	if diff := cmp.Diff([]string{"status c-p"}, r.writes); diff != "" {
 		t.Errorf("writes (-want +got):\n%s", diff)
 	}
@@ -68,9 +69,62 @@ func TestReconcileShowsARejectedPod(t *testing.T) {
 	if got := conditions(); got != "2" {
 		t.Errorf("status %s", got)
 	}
+	if got := setNow(t, r).Status.RefusedPods; got != nil {
+		t.Errorf("refused %v", got)
+	}
 }
 
-// Every pod that cannot be created has its line: a node without one would be taken for one that is about to start.
+// setNow returns the set as the API server has it.
+func setNow(t *testing.T, r *rig) *corev1beta2.StrimziPodSet {
+	t.Helper()
+	set := &corev1beta2.StrimziPodSet{}
+	if err := r.Client.Get(t.Context(), types.NamespacedName{Namespace: "ns", Name: "c-p"}, set); err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// What decides about a node is in the list, also if the condition has no line for its pod. A pod that could not be removed is not in it.
+func TestRefused(t *testing.T) {
+	creating := func(pod, cause string) error {
+		return refusal{pod, fmt.Errorf("creating *v1.Pod ns/%s: %s", pod, cause)}
+	}
+	var many []error
+	for i := range mostLines + 1 {
+		many = append(many, creating(fmt.Sprintf("c-p-%d", i), "no"))
+	}
+	for name, tc := range map[string]struct {
+		trouble error
+		want    []corev1beta2.RefusedPod
+		of      func([]corev1beta2.RefusedPod) []corev1beta2.RefusedPod
+	}{
+		"no trouble": {},
+		"two pods": {
+			trouble: errors.Join(errors.Join(creating("c-p-0", "no"), creating("c-p-1", "a quota:\nsmall")), nil),
+			want:    []corev1beta2.RefusedPod{{Name: "c-p-0", Message: "no"}, {Name: "c-p-1", Message: "a quota:; small"}},
+		},
+		"a pod that could not be removed":     {trouble: errors.Join(errors.New("deleting *v1.Pod ns/c-p-9: no"), creating("c-p-0", "no")), want: []corev1beta2.RefusedPod{{Name: "c-p-0", Message: "no"}}},
+		"an error that does not name the pod": {trouble: refusal{"c-p-0", errors.New("entry 0: no")}, want: []corev1beta2.RefusedPod{{Name: "c-p-0", Message: "entry 0: no"}}},
+		"one that waits for its claim":        {trouble: refusal{"c-p-0", lingering{errors.New("creating pod ns/c-p-0: not possible yet")}}, want: []corev1beta2.RefusedPod{{Name: "c-p-0", Message: "not possible yet"}}},
+		"more than the condition has room for": {
+			trouble: errors.Join(many...),
+			of:      func(all []corev1beta2.RefusedPod) []corev1beta2.RefusedPod { return all[mostLines-1:] },
+			want:    []corev1beta2.RefusedPod{{Name: "c-p-129", Message: "no"}, {Name: "c-p-130"}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := refused(tc.trouble)
+			if tc.of != nil {
+				got = tc.of(got)
+			}
+			if diff := cmp.Diff(tc.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Every pod that cannot be created has its line, as far as the message has room.
 func TestMessageNamesEveryPod(t *testing.T) {
 	for name, tc := range map[string]struct {
 		pods, named, most int
@@ -84,7 +138,7 @@ func TestMessageNamesEveryPod(t *testing.T) {
 			var all []error
 			for i := range tc.pods {
 				name := fmt.Sprintf("%s-%03d", strings.Repeat("p", 59), i)
-				all = append(all, refusal{fmt.Errorf("creating *v1.Pod %s/%s: pods %q is forbidden: exceeded quota:\n%s", strings.Repeat("n", 63), name, name, strings.Repeat("cpu=2,", 300))})
+				all = append(all, refusal{name, fmt.Errorf("creating *v1.Pod %s/%s: pods %q is forbidden: exceeded quota:\n%s", strings.Repeat("n", 63), name, name, strings.Repeat("cpu=2,", 300))})
 			}
 			got := message(errors.Join(errors.Join(all...), nil))
 			lines := strings.Split(got, "\n")

@@ -1,7 +1,7 @@
 package observation
 
 import (
-	"strings"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -27,22 +27,17 @@ func (d *deriver) refusedPods() {
 	}
 }
 
-// RefusalOf returns why the pod could not be created, and since when the set has had refused pods; nil if the status of its set names no
-// reason for this pod, although it has room for the reasons of all pods.
+// RefusalOf returns why the pod could not be created, and since when the set has had refused pods; nil if the status of its set does not list
+// the pod.
 func RefusalOf(set *corev1beta2.StrimziPodSet, pod string) (why *transitions.Problem, since time.Time) {
+	at := slices.IndexFunc(set.Status.RefusedPods, func(r corev1beta2.RefusedPod) bool { return r.Name == pod })
 	c := meta.FindStatusCondition(set.Status.Conditions, corev1beta2.PodsMade)
-	if c == nil || c.Status != metav1.ConditionFalse {
+	if at < 0 || c == nil || c.Status != metav1.ConditionFalse {
 		return nil, since
 	}
-	last := ""
-	for line := range strings.SplitSeq(c.Message, "\n") { // an error for each pod
-		if _, cause, found := strings.Cut(line, "/"+pod+": "); found {
-			return shortProblem(roll.PodRefused, "cannot be created: %s", cause), c.LastTransitionTime.Time
-		}
-		last = line
+	since = c.LastTransitionTime.Time
+	if message := set.Status.RefusedPods[at].Message; message != "" {
+		return shortProblem(roll.PodRefused, "cannot be created: %s", message), since
 	}
-	if strings.HasPrefix(last, corev1beta2.PodsMadeMore) {
-		return shortProblem(roll.PodRefused, "cannot be created; the status of StrimziPodSet %s has no room for the reason", set.Name), c.LastTransitionTime.Time
-	}
-	return nil, since
+	return shortProblem(roll.PodRefused, "cannot be created; the status of StrimziPodSet %s has no room for the reason", set.Name), since
 }

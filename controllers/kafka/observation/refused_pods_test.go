@@ -10,23 +10,25 @@ import (
 )
 
 func TestRefusalOf(t *testing.T) {
-	const quota = `creating *v1.Pod n/c-p-1: pods "c-p-1" is forbidden: exceeded quota: small`
+	quota := corev1beta2.RefusedPod{Name: "c-p-1", Message: `pods "c-p-1" is forbidden: exceeded quota: small`}
 	for name, tc := range map[string]struct {
-		condition, status, message string
-		want                       string
+		status  metav1.ConditionStatus
+		refused []corev1beta2.RefusedPod
+		want    string
 	}{
 		"every pod could be created":        {},
-		"the pod is refused":                {condition: "PodsMade", status: "False", message: quota, want: `cannot be created: pods "c-p-1" is forbidden: exceeded quota: small`},
-		"the second of two that is refused": {condition: "PodsMade", status: "False", message: "creating *v1.Pod n/c-p-0: no\n" + quota, want: `cannot be created: pods "c-p-1" is forbidden: exceeded quota: small`},
-		"another pod is refused":            {condition: "PodsMade", status: "False", message: "creating *v1.Pod n/c-p-10: no"},
-		"the reason is not shown":           {condition: "PodsMade", status: "False", message: "creating *v1.Pod n/c-p-0: no\n… and 7 more", want: "cannot be created; the status of StrimziPodSet c-p has no room for the reason"},
-		"another condition":                 {condition: "Other", status: "False", message: quota},
-		"a condition that is satisfied":     {condition: "PodsMade", status: "True", message: quota},
+		"the pod is refused":                {status: metav1.ConditionFalse, refused: []corev1beta2.RefusedPod{quota}, want: `cannot be created: pods "c-p-1" is forbidden: exceeded quota: small`},
+		"the second of two that is refused": {status: metav1.ConditionFalse, refused: []corev1beta2.RefusedPod{{Name: "c-p-0", Message: "no"}, quota}, want: `cannot be created: pods "c-p-1" is forbidden: exceeded quota: small`},
+		"another pod is refused":            {status: metav1.ConditionFalse, refused: []corev1beta2.RefusedPod{{Name: "c-p-10", Message: "creating *v1.Pod n/c-p-1: no"}}},
+		"the reason is not shown":           {status: metav1.ConditionFalse, refused: []corev1beta2.RefusedPod{{Name: "c-p-1"}}, want: "cannot be created; the status of StrimziPodSet c-p has no room for the reason"},
+		"a condition that is satisfied":     {status: metav1.ConditionTrue, refused: []corev1beta2.RefusedPod{quota}},
+		"no condition says since when":      {refused: []corev1beta2.RefusedPod{quota}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := &corev1beta2.StrimziPodSet{ObjectMeta: metav1.ObjectMeta{Name: "c-p"}}
-			if tc.condition != "" {
-				set.Status.Conditions = []metav1.Condition{{Type: tc.condition, Status: metav1.ConditionStatus(tc.status), Message: tc.message, LastTransitionTime: metav1.NewTime(noon)}}
+			set.Status.RefusedPods = tc.refused
+			if tc.status != "" { // the message is for users, and decides nothing
+				set.Status.Conditions = []metav1.Condition{{Type: corev1beta2.PodsMade, Status: tc.status, Message: "creating *v1.Pod n/c-p-1: other words", LastTransitionTime: metav1.NewTime(noon)}}
 			}
 			got := ""
 			problem, since := RefusalOf(set, "c-p-1")

@@ -27,9 +27,8 @@ func TestWorkersShowTheirTrouble(t *testing.T) {
 		}}}
 	}
 	refused := &corev1beta2.StrimziPodSet{}
-	refused.Status.Conditions = []metav1.Condition{{
-		Type: corev1beta2.PodsMade, Status: metav1.ConditionFalse, Message: "creating pod default/" + worker + ": exceeded quota: small",
-	}}
+	refused.Status.Conditions = []metav1.Condition{{Type: corev1beta2.PodsMade, Status: metav1.ConditionFalse}}
+	refused.Status.RefusedPods = []corev1beta2.RefusedPod{{Name: worker, Message: "exceeded quota: small"}}
 	for name, tc := range map[string]struct {
 		status      corev1.PodStatus
 		terminating bool

@@ -123,11 +123,22 @@ func (e PodEntry) Pod() (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// PodsMade is the condition of a StrimziPodSet that reports why pods could not be created, a line for each. It is absent while every pod could be.
+// PodsMade is the condition of a StrimziPodSet that shows users why pods could not be created, a line for each. It is absent while every pod
+// could be. Programs read RefusedPods.
 const PodsMade = "PodsMade"
 
-// PodsMadeMore begins the last line of a PodsMade message that has no line for each pod.
-const PodsMadeMore = "… and "
+// RefusedPod is a pod of a set that could not be created.
+type RefusedPod struct {
+	// Name of the pod.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// Message says why. It is empty if the status has no room for it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+}
 
 // StrimziPodSetStatus is the observed state of a pod set.
 type StrimziPodSetStatus struct {
@@ -140,6 +151,13 @@ type StrimziPodSetStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+
+	// RefusedPods are the pods that could not be created, since the last transition of the condition PodsMade at the earliest.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=1000
+	RefusedPods []RefusedPod `json:"refusedPods,omitempty"`
 
 	// Pods is the number of pods that exist.
 	// +optional
