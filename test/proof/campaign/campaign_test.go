@@ -50,6 +50,7 @@ func selectedSubjects(t *testing.T, world *lands, mode campaign.Mode) []*campaig
 		{"kafka setting, three nodes of both roles", dualRoles, settings()},
 		{"kafka configuration, three nodes of both roles", dualRoles, alterations()},
 		{"kafka scale-down, one node of both roles and four brokers", shrinking, removals()},
+		{"kafka drain, one node of both roles and four brokers", shrinking, drains(2)},
 	}
 	if mode.Nightly {
 		all = append(all, way{"kafka version, three controllers and three brokers", separate, upgrades(len(levels()) - 1)})

@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/detent-dev/detent/controllers/kafka/record"
@@ -16,7 +17,7 @@ import (
 )
 
 // Judge returns whether the operator ever disrupted more than one node at once, and whether the cluster was ever Ready with
-// pods that do not match the spec. A pod that is not ready without a disruption is an outage.
+// pods that do not match the spec, and what a removal has left. A pod that is not ready without a disruption is an outage.
 func (e *estate) Judge(history []campaign.Event) []string {
 	var out []string
 	away, versions := map[string]bool{}, map[string]string{}
@@ -48,6 +49,11 @@ func (e *estate) Judge(history []campaign.Event) []string {
 				}
 			}
 		}
+	}
+	if e.removal != nil {
+		e.lands.now(e.namespace, func(l *land) {
+			out = append(out, e.removal.leftOver(l.state.Cluster(types.NamespacedName{Namespace: e.namespace, Name: cluster}).Kafka)...)
+		})
 	}
 	return out
 }

@@ -101,7 +101,7 @@ func kafkaSubject(world *lands, name string, of pools, changes changes, bug alte
 	}
 	return &campaign.Subject{
 		Name: name, Definitions: crds.Definitions, AddToScheme: []func(*k8sruntime.Scheme) error{kafkav1beta2.AddToScheme, corev1beta2.AddToScheme},
-		Object: func(namespace string) lifecycle.Object { return kafkaOf(namespace) }, Companions: of.objects,
+		Object: func(namespace string) lifecycle.Object { return changes.begin(kafkaOf(namespace)) }, Companions: of.objects,
 		Changes: changes.make, Edited: changes.of, Graphs: graphs, Plans: changes.plans,
 		Kinds: []client.Object{
 			&kafkav1beta2.Kafka{}, &kafkav1beta2.KafkaNodePool{}, &corev1beta2.StrimziPodSet{}, &corev1.Pod{}, &corev1.ConfigMap{}, &corev1.Service{},
@@ -109,7 +109,7 @@ func kafkaSubject(world *lands, name string, of pools, changes changes, bug alte
 		},
 		Cache: caches, Scale: cmp.Or(changes.scale, 0.1), Sample: changes.sample,
 		World: func(a *campaign.Environment, namespace string) (campaign.World, error) {
-			e := &estate{lands: world, land: world.begin(namespace), namespace: namespace, holders: changes.holders, bug: bug}
+			e := &estate{lands: world, land: world.begin(namespace), namespace: namespace, removal: changes.removal, bug: bug}
 			return e, e.createNodes(a)
 		},
 		Outages:  world.outages(),
@@ -122,12 +122,22 @@ type changes struct {
 	make []func(client.Object)
 	// of returns the object that they edit. Optional; default: the Kafka resource.
 	of func(namespace string) client.Object
-	// holders hold the replicas of every partition when a change begins. Optional; default: where they are.
-	holders []int32
+	// removal is what else is arranged and judged if the changes remove brokers. Optional.
+	removal *removal
+	// start changes the cluster before it is created. Optional.
+	start func(*kafkav1beta2.Kafka)
 	// scale of declared times. Optional; default: 0.1.
 	scale float64
 	// plans is the minimum number of plans, and sample the size of an ordinary sample.
 	plans, sample int
+}
+
+// begin returns the cluster as it is created.
+func (c changes) begin(k *kafkav1beta2.Kafka) *kafkav1beta2.Kafka {
+	if c.start != nil {
+		c.start(k)
+	}
+	return k
 }
 
 func changing(do func(*kafkav1beta2.Kafka)) func(client.Object) {
@@ -171,22 +181,6 @@ func alterations() changes {
 	return out
 }
 
-// removals returns changes that remove one broker each, which holds no replica.
-func removals() changes {
-	// The outcome of a request to unregister that an earlier operator may have sent is awaited: three seconds with this scale.
-	out := changes{plans: 500, sample: 4, scale: 0.05, holders: []int32{0, 1, 4}, of: func(namespace string) client.Object {
-		return &kafkav1beta2.KafkaNodePool{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "b"}}
-	}}
-	for range 2 {
-		out.make = append(out.make, func(o client.Object) {
-			if pool, ok := o.(*kafkav1beta2.KafkaNodePool); ok {
-				pool.Spec.Replicas--
-			}
-		})
-	}
-	return out
-}
-
 func kafkaOf(namespace string) *kafkav1beta2.Kafka {
 	k := &kafkav1beta2.Kafka{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: cluster}}
 	k.Spec.Kafka = kafkav1beta2.KafkaClusterSpec{
@@ -223,7 +217,7 @@ type estate struct {
 	*land
 	lands       *lands
 	namespace   string
-	holders     []int32
+	removal     *removal
 	bug         alter
 	removeNodes func() error
 }
@@ -291,13 +285,8 @@ func (e *estate) Begin() {
 		for _, p := range l.state.Pods().All() {
 			l.state.Pods().Age(p.NamespacedName, time.Hour)
 		}
-		if e.holders == nil {
-			return
-		}
-		on := l.state.Cluster(types.NamespacedName{Namespace: e.namespace, Name: cluster}).Kafka
-		for i := range on.Partitions {
-			p := &on.Partitions[i]
-			p.Replicas, p.InSync, p.Leader = e.holders, 1<<len(e.holders)-1, e.holders[0]
+		if e.removal != nil {
+			e.removal.begin(l, l.state.Cluster(types.NamespacedName{Namespace: e.namespace, Name: cluster}).Kafka)
 		}
 	})
 }

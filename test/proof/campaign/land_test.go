@@ -41,11 +41,14 @@ var _ kubelet.World = &lands{}
 type land struct {
 	mu    sync.Mutex
 	state *simulator.State
-	// moved are the levels that were requested and granted, and the brokers that were unregistered, in order. harm is what was wrong at any time.
+	// moved are the levels that were requested and granted, and the brokers that were cordoned and unregistered, in order. harm is what was
+	// wrong at any time.
 	moved, harm []string
 	// needed are the nodes that must not be disrupted, by id, and taken the pods that were to be removed.
 	needed map[int32]needed
 	taken  map[types.UID]bool
+	// removing is true while brokers are removed: a node is taken away for that alone.
+	removing bool
 }
 
 func newLands() (*lands, error) {
@@ -89,6 +92,7 @@ func (w *lands) now(namespace string, do func(*land)) {
 // inspect checks that no process runs that cannot read the finalized level, and records which nodes are needed.
 func (l *land) inspect() {
 	l.judgeServing()
+	l.judgeLeaders()
 	for _, c := range l.state.Clusters() {
 		level := c.Kafka.Level(kafkaclient.MetadataVersion)
 		for _, n := range c.Kafka.Nodes {
@@ -249,7 +253,15 @@ func (c *caller) Reassign(ctx context.Context, moves []kafkaclient.Move) error {
 // Cordon implements kafkaclient.Writer.
 func (c *caller) Cordon(ctx context.Context, cordon kafkaclient.Cordon) error {
 	return c.around("cordon a broker", func() error {
-		_, err := asked(c, func(m kafka.Memory) (struct{}, error) { return struct{}{}, m.Cordon(ctx, cordon) })
+		_, err := asked(c, func(m kafka.Memory) (struct{}, error) {
+			before := m.Cluster.Cordoned
+			err := m.Cordon(ctx, cordon)
+			if after := m.Cluster.Cordoned; !slices.Equal(before, after) {
+				l := c.lands.of(c.cluster.Namespace)
+				l.moved = append(l.moved, fmt.Sprintf("cordoned brokers %v", after))
+			}
+			return struct{}{}, err
+		})
 		return err
 	})
 }
@@ -277,6 +289,9 @@ func (c *caller) UnregisterBroker(ctx context.Context, broker int32) error {
 			l := c.lands.of(c.cluster.Namespace)
 			if n, _ := m.Cluster.Node(broker); n.Up() {
 				l.harm = append(l.harm, fmt.Sprintf("broker %d was asked to be unregistered while its process ran", broker))
+			}
+			if held := replicasOn(m.Cluster, broker); held > 0 {
+				l.harm = append(l.harm, fmt.Sprintf("broker %d was asked to be unregistered while it held replicas of %d partitions", broker, held))
 			}
 			err := m.UnregisterBroker(ctx, broker)
 			if err == nil {

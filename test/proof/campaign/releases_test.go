@@ -16,11 +16,15 @@ func levels() []string {
 // release of a level, counted from 0.
 func release(n int) string { return fmt.Sprintf("4.0.%d", n) }
 
+// cordoning is the first release whose level permits to cordon brokers. No cluster is upgraded to it.
+const cordoning = "4.3.0"
+
 // releases is the table of versions of operators and processes.
 func releases() (*versions.Table, error) {
 	var b strings.Builder
 	for n, level := range levels() {
 		fmt.Fprintf(&b, "- {version: %s, supported: true, default: %t, metadata: %s}\n", release(n), n == 0, level)
 	}
+	fmt.Fprintf(&b, "- {version: %s, supported: true, metadata: 4.3-IV0}\n", cordoning)
 	return versions.Parse([]byte(b.String()), "the releases of the campaign")
 }

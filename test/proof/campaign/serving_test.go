@@ -70,6 +70,7 @@ func (l *land) take(pod *corev1.Pod) {
 		return
 	}
 	l.taken[pod.UID] = true
+	l.judgeRemoved(pod)
 	// The API server truncates to seconds: the pod was deleted then or up to a second later. When the kubelets observe it is
 	// irrelevant.
 	deleted := pod.DeletionTimestamp.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
