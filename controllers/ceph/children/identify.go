@@ -126,7 +126,7 @@ func (t *scope) unplace(ctx context.Context, next *record.Record) (hosts []host,
 				return nil, err
 			}
 		}
-		if !slices.ContainsFunc(hosts, func(h host) bool { return h.name == one.Node && h.excluded == "" }) {
+		if !slices.ContainsFunc(hosts, func(h host) bool { return h.name == one.Node && h.excluded == nil }) {
 			one.Node = ""
 		}
 		t.lay(&one)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,10 +12,22 @@ import (
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/record"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/transitions"
 )
 
-// host is a node, with what excludes it from having a monitor; empty if it can have one.
-type host struct{ name, excluded string }
+// Reasons of hosts that cannot have a monitor.
+const (
+	reasonNotSelected  transitions.Reason = "NodeNotSelected"
+	reasonCordoned     transitions.Reason = "NodeCordoned"
+	reasonNodeNotReady transitions.Reason = "NodeNotReady"
+	reasonTainted      transitions.Reason = "NodeTainted"
+)
+
+// host is a node, with what excludes it from having a monitor; nil if it can have one.
+type host struct {
+	name     string
+	excluded *transitions.Problem
+}
 
 // hosts returns the hosts by name.
 func (t *scope) hosts(ctx context.Context) ([]host, error) {
@@ -44,7 +55,7 @@ func (t *scope) freest(next *record.Record, hosts []host) (best string) {
 		count[next.Daemons[m.String()].Node]++
 	}
 	for _, h := range hosts {
-		if h.excluded != "" || count[h.name] > 0 && !t.cluster.Spec.Mon.AllowMultiplePerNode {
+		if h.excluded != nil || count[h.name] > 0 && !t.cluster.Spec.Mon.AllowMultiplePerNode {
 			continue
 		}
 		if best == "" || count[h.name] < count[best] {
@@ -56,34 +67,39 @@ func (t *scope) freest(next *record.Record, hosts []host) (best string) {
 
 // noHost is why a monitor has no host: each one that can have a monitor has one, or what excludes them all.
 func noHost(name ceph.Daemon, hosts []host) error {
-	excluded := map[string][]string{}
+	able, excluded := 0, map[transitions.Problem][]string{}
 	for _, h := range hosts {
-		excluded[h.excluded] = append(excluded[h.excluded], h.name)
+		if h.excluded == nil {
+			able++
+			continue
+		}
+		excluded[*h.excluded] = append(excluded[*h.excluded], h.name)
 	}
-	if able := len(excluded[""]); able > 0 {
+	if able > 0 {
 		return fmt.Errorf("placing %s: %d hosts can have a monitor, and each has one: add hosts, or set spec.mon.allowMultiplePerNode to true", name, able)
 	}
 	var texts []string
-	for _, by := range slices.Sorted(maps.Keys(excluded)) {
-		texts = append(texts, by+": "+strings.Join(excluded[by], ", "))
+	for by, names := range excluded {
+		texts = append(texts, by.Message+": "+strings.Join(names, ", "))
 	}
+	slices.Sort(texts)
 	return fmt.Errorf("placing %s: no host can have a monitor (%s): correct spec.placement, or make a host available", name, cmp.Or(strings.Join(texts, "; "), "there are none"))
 }
 
-// excludedBy is why a host cannot have a monitor; empty if it can. Kubernetes adds taints to hosts that are cordoned or not ready, so that
+// excludedBy is why a host cannot have a monitor; nil if it can. Kubernetes adds taints to hosts that are cordoned or not ready, so that
 // taints come last.
-func excludedBy(n *corev1.Node, place cephv1.Placement, field string) string {
+func excludedBy(n *corev1.Node, place cephv1.Placement, field string) *transitions.Problem {
 	switch {
 	case !matches(n.Labels, place.NodeSelector):
-		return "excluded by the nodeSelector of " + field
+		return transitions.Problemf(reasonNotSelected, "excluded by the nodeSelector of %s", field)
 	case n.Spec.Unschedulable:
-		return "cordoned"
+		return transitions.Problemf(reasonCordoned, "cordoned")
 	case !nodeReady(n):
-		return "not ready"
+		return transitions.Problemf(reasonNodeNotReady, "not ready")
 	case !tolerated(n.Spec.Taints, place.Tolerations):
-		return "excluded by taints that " + field + " does not tolerate"
+		return transitions.Problemf(reasonTainted, "excluded by taints that %s does not tolerate", field)
 	}
-	return ""
+	return nil
 }
 
 func nodeReady(n *corev1.Node) bool {

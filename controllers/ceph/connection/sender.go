@@ -2,6 +2,7 @@ package connection
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -37,7 +38,7 @@ type sent struct {
 	// done is when commands succeeded.
 	done map[string]time.Time
 	// failed is why commands failed, until they succeed.
-	failed map[string]string
+	failed map[string]error
 }
 
 // Lifecycle is the name under which all commands of an object are numbered.
@@ -82,7 +83,7 @@ func (s *Sender) process(to Endpoint, o *sent, text string, now time.Time) (pend
 	if answer.State == external.Done {
 		o.done[o.text] = now
 		delete(o.failed, o.text)
-	} else if o.failed[o.text] = reason(answer); o.text == text {
+	} else if o.failed[o.text] = failed(answer); o.text == text {
 		return false, o.failure(text)
 	}
 	return false, nil
@@ -90,10 +91,10 @@ func (s *Sender) process(to Endpoint, o *sent, text string, now time.Time) (pend
 
 // failure is the error of a command before it was repeated; nil if it did not fail.
 func (o *sent) failure(text string) error {
-	if o.failed[text] == "" {
+	if o.failed[text] == nil {
 		return nil
 	}
-	return fmt.Errorf("to %s: %s", text, o.failed[text])
+	return fmt.Errorf("to %s: %w", text, o.failed[text])
 }
 
 func (s *Sender) of(object types.UID) *sent {
@@ -101,20 +102,20 @@ func (s *Sender) of(object types.UID) *sent {
 		s.objects = map[types.UID]*sent{}
 	}
 	if s.objects[object] == nil {
-		s.objects[object] = &sent{done: map[string]time.Time{}, failed: map[string]string{}}
+		s.objects[object] = &sent{done: map[string]time.Time{}, failed: map[string]error{}}
 	}
 	return s.objects[object]
 }
 
-// reason is why a command failed.
-func reason(a external.Answer) string {
+// failed is why a command with the answer failed.
+func failed(a external.Answer) error {
 	switch {
 	case a.State == external.Refused:
-		return fmt.Sprintf("ceph answered %s: %s", a.Name, a.Text)
+		return fmt.Errorf("ceph answered %s: %s", a.Name, a.Text)
 	case a.Text == "":
-		return "the command has no answer"
+		return errors.New("the command has no answer")
 	default:
-		return a.Text
+		return errors.New(a.Text)
 	}
 }
 
@@ -133,7 +134,7 @@ func (s *Sender) Clone() *Sender {
 
 // Remembers returns what decides what is sent next for an object: the command without a processed answer, why commands failed, and which
 // ones succeeded how long ago.
-func (s *Sender) Remembers(object types.UID, now time.Time) (open string, failed map[string]string, done map[string]time.Duration) {
+func (s *Sender) Remembers(object types.UID, now time.Time) (open string, failed map[string]error, done map[string]time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.of(object)

@@ -11,8 +11,11 @@ import (
 	"github.com/detent-dev/detent/transitions"
 )
 
-// ReasonClaimTerminating is the reason of an OSD whose claim is being deleted.
-const ReasonClaimTerminating transitions.Reason = "ClaimTerminating"
+// Reasons of OSDs whose claim is being deleted, or is gone.
+const (
+	ReasonClaimTerminating transitions.Reason = "ClaimTerminating"
+	ReasonClaimGone        transitions.Reason = "ClaimGone"
+)
 
 // Held is why the pod of an OSD must not be ended, with what to do; nil if it may be. Kubernetes keeps a claim that somebody deletes as long
 // as a pod uses it. Nothing takes the deletion back: the end of the pod completes it. A pod that terminates keeps nothing any more.
@@ -43,12 +46,12 @@ func ClaimGone(s *observation.Snapshot, osd daemons.Daemon) bool {
 	return recorded && !neverServed(s, osd.Name)
 }
 
-// WithoutClaim says that the claim of an OSD is gone, and what to do; empty if it is there, or if the OSD runs on a claim that lacks its labels.
-func WithoutClaim(c *cephv1.Cluster, s *observation.Snapshot, osd daemons.Daemon) string {
+// WithoutClaim says that the claim of an OSD is gone, and what to do; nil if it is there, or if the OSD runs on a claim that lacks its labels.
+func WithoutClaim(c *cephv1.Cluster, s *observation.Snapshot, osd daemons.Daemon) *transitions.Problem {
 	if pod := s.Pods[osd.Name]; !ClaimGone(s, osd) || pod != nil && observation.Ready(pod) {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%s cannot run: there is no claim %s with the labels %s, and none is made, which would be empty. "+
+	return transitions.Problemf(ReasonClaimGone, "%s cannot run: there is no claim %s with the labels %s, and none is made, which would be empty. "+
 		"If its volume is left, remove spec.claimRef of the volume, and create the claim as it was, with spec.volumeName and these labels; or, if its data is gone for good, "+
 		"remove the OSD with ceph osd purge %s --yes-i-really-mean-it once the placement groups are complete without it: a new OSD takes its place",
 		osd.Name, render.ClaimName(c.Name, osd.Slot), claimLabels(c.Name, osd.Slot), osd.Name.ID)

@@ -15,6 +15,15 @@ import (
 	"github.com/detent-dev/detent/controllers/ceph/render"
 	"github.com/detent-dev/detent/controllers/labels"
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
+	"github.com/detent-dev/detent/transitions"
+)
+
+// Reasons why the lost data of a monitor is not made again.
+const (
+	reasonNotReadable   transitions.Reason = "NotReadable"
+	reasonStillInQuorum transitions.Reason = "StillInQuorum"
+	reasonNoQuorum      transitions.Reason = "NoQuorum"
+	reasonNoMajority    transitions.Reason = "NoMajorityOfLaunched"
 )
 
 // approveCommand sets the annotation.
@@ -92,26 +101,26 @@ func Remake(c *cephv1.Cluster, s *observation.Snapshot, l *Loss) bool {
 	m, known := observation.Known(s.Cluster)
 	// The maps may show for some seconds a monitor that has ended.
 	recent := known && !s.Cluster.At().Before(l.Since.Add(mapsSettle))
-	return recent && l.Approval != "" && c.Annotations[labels.Approve] == l.Approval && alone(s, &m.Quorum, l.Daemon.Name.ID) == ""
+	return recent && l.Approval != "" && c.Annotations[labels.Approve] == l.Approval && alone(s, &m.Quorum, l.Daemon.Name.ID) == nil
 }
 
 // mapsSettle is how long the maps may show a monitor that has ended.
 const mapsSettle = 10 * time.Second
 
-// alone is why the other monitors are no quorum that holds everything; empty if they are one. A quorum is a majority of all monitors: each
+// alone is why the other monitors are no quorum that holds everything; nil if they are one. A quorum is a majority of all monitors: each
 // later majority contains one that holds what was committed. A monitor that was removed from the cluster joins it as a new one does. It knows
 // the monitors that were launched, of which those that serve have to be a majority, too: others that were removed could elect each other.
-func alone(s *observation.Snapshot, q *ceph.Quorum, lost string) string {
+func alone(s *observation.Snapshot, q *ceph.Quorum, lost string) *transitions.Problem {
 	launched := slices.DeleteFunc(s.Record.Of(ceph.TypeMon), func(m ceph.Daemon) bool { return s.Record.Daemons[m.String()].Reference == "" })
 	switch {
 	case slices.Contains(q.Members, lost):
-		return "mon." + lost + " still counts as one of the quorum"
+		return transitions.Problemf(reasonStillInQuorum, "mon.%s still counts as one of the quorum", lost)
 	case 2*len(q.Members) <= len(q.Monitors):
-		return "the other monitors are no quorum"
+		return transitions.Problemf(reasonNoQuorum, "the other monitors are no quorum")
 	case !slices.Contains(q.Monitors, lost) && 2*len(q.Members) <= len(launched):
-		return "mon." + lost + " was removed from the cluster, and those that are left are no majority of the monitors that were launched"
+		return transitions.Problemf(reasonNoMajority, "mon.%s was removed from the cluster, and those that are left are no majority of the monitors that were launched", lost)
 	}
-	return ""
+	return nil
 }
 
 // Remedy says what was lost and what can be done.
@@ -135,8 +144,8 @@ func (l *Loss) Remedy(c *cephv1.Cluster, s *observation.Snapshot) string {
 	if name.Type == ceph.TypeOSD {
 		return text + "remove the OSD with ceph osd purge " + name.ID + " --yes-i-really-mean-it once the placement groups are complete without it: a new OSD takes its place"
 	}
-	if why := l.refusal(s); why != "" {
-		return text + "bring back the others first: the data is made again only against a quorum of them, and " + why
+	if why := l.refusal(s); why != nil {
+		return text + "bring back the others first: the data is made again only against a quorum of them, and " + why.Message
 	}
 	if l.HostGone {
 		return text + "approve to make the data again on another host, from the other monitors: " + approveCommand(c, l.Approval)
@@ -144,16 +153,16 @@ func (l *Loss) Remedy(c *cephv1.Cluster, s *observation.Snapshot) string {
 	return text + "approve to make it again from the other monitors: " + approveCommand(c, l.Approval)
 }
 
-// refusal is why the data of a monitor cannot be made again; empty if that is possible or will be known in a moment.
-func (l *Loss) refusal(s *observation.Snapshot) string {
+// refusal is why the data of a monitor cannot be made again; nil if that is possible or will be known in a moment.
+func (l *Loss) refusal(s *observation.Snapshot) *transitions.Problem {
 	m, known := observation.Known(s.Cluster)
 	switch {
 	case !s.Cluster.Asked(): // while the cluster is paused
-		return ""
+		return nil
 	case !known:
-		return "Ceph does not answer"
+		return transitions.Problemf(reasonNotReadable, "Ceph does not answer")
 	case s.Cluster.At().Before(l.Since.Add(mapsSettle)):
-		return ""
+		return nil
 	}
 	return alone(s, &m.Quorum, l.Daemon.Name.ID)
 }

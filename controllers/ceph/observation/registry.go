@@ -39,6 +39,7 @@ func (o *Collector) lack(cluster types.UID, s *Snapshot) {
 }
 
 // unknown reports whether the registry answered that it does not have the image of the container, in the words of containerd or of CRI-O.
+// The kubelet has no code for it: the reason of the container is the same for every failed pull.
 func unknown(pod *corev1.Pod) bool {
 	if waiting(pod) == "" {
 		return false

@@ -1,8 +1,6 @@
 package status
 
 import (
-	"fmt"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/clients/ceph"
@@ -10,15 +8,19 @@ import (
 	cephv1 "github.com/detent-dev/detent/crds/ceph/v1"
 	"github.com/detent-dev/detent/machines/cephupgrade"
 	"github.com/detent-dev/detent/machines/cephupgrade/decision"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // VersionSettled is true once every daemon runs what the spec asks for, and no older policy keeps all of them from the version in the spec.
 const VersionSettled = "VersionSettled"
 
+// reasonChanging is the reason of VersionSettled while a daemon runs another version.
+const reasonChanging = "Changing"
+
 // versionSettled is the condition that a user waits for after a change of the version. While a policy leaves types of daemons as they are, the
 // upgrade rests before them, and the targets of the policy count.
 func versionSettled(c *cephv1.Cluster, s *observation.Snapshot, spec *decision.Situation) metav1.Condition {
-	out := metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse, Reason: "Changing"}
+	out := metav1.Condition{Type: VersionSettled, Status: metav1.ConditionFalse, Reason: reasonChanging}
 	for i := range c.Status.Lifecycles {
 		e := &c.Status.Lifecycles[i]
 		if e.Name == observation.LifecycleUpgrade && e.State != cephupgrade.Settled && e.State != cephupgrade.AwaitingAdmin {
@@ -34,7 +36,8 @@ func versionSettled(c *cephv1.Cluster, s *observation.Snapshot, spec *decision.S
 		out.Reason, out.Message = "NotLaunched", "not launched yet: "+few(names)
 		return out
 	}
-	if out.Message = unsettled(c, spec); out.Message != "" {
+	if p := unsettled(c, spec); p != nil {
+		out.Reason, out.Message = string(p.Reason), p.Message
 		return out
 	}
 	if p := spec.Overruled(launched(c)); p != nil { // the daemons run what the policy asks for, and the user waits for another version
@@ -66,19 +69,19 @@ func unlaunched(s *observation.Snapshot) (names []string) {
 	return names
 }
 
-// unsettled says which daemons run another version than the spec, or its policy, asks for; empty if none does.
-func unsettled(c *cephv1.Cluster, spec *decision.Situation) string {
+// unsettled says which daemons run another version than the spec, or its policy, asks for; nil if none does.
+func unsettled(c *cephv1.Cluster, spec *decision.Situation) *transitions.Problem {
 	decided := decision.Decide(*spec) // of the images alone: which type changes to what
 	if decided.Outcome != decision.Permitted {
-		return "the spec does not say yet what the daemons are to run"
+		return transitions.Problemf(reasonChanging, "the spec does not say yet what the daemons are to run")
 	}
 	for _, one := range report(c).Components {
 		target, moves := decided.Targets[ceph.Type(one.Type)]
 		for _, v := range one.Versions {
 			if moves && v != shown(target.Version) {
-				return fmt.Sprintf("a daemon of the type %s runs %s", one.Type, v)
+				return transitions.Problemf(reasonChanging, "a daemon of the type %s runs %s", one.Type, v)
 			}
 		}
 	}
-	return ""
+	return nil
 }

@@ -186,8 +186,9 @@ func served(s *observation.Snapshot, m *cephupgrade.Cluster, known bool) metav1.
 	case !s.Launched():
 		out.Reason, out.Message = "NotLaunched", "no daemon was launched yet"
 		return out
-	case undeclared(s) != "":
-		out.Reason, out.Message = NotDeclared, undeclared(s)
+	case undeclared(s) != nil:
+		why := undeclared(s)
+		out.Reason, out.Message = string(why.Reason), why.Message
 		return out
 	case !known:
 		out.Reason, out.Message = "NotReadable", "Ceph does not answer: "+observed(s.Cluster.Gap())

@@ -6,15 +6,16 @@ import (
 
 	"github.com/detent-dev/detent/clients/ceph"
 	"github.com/detent-dev/detent/controllers/ceph/observation"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // NotDeclared is the reason of Ready while daemons that were launched are not in the spec.
 const NotDeclared = "NotDeclared"
 
-// undeclared names the daemons that were launched and that the spec does not declare, with what declares them again; empty if there are none.
+// undeclared names the daemons that were launched and that the spec does not declare, with what declares them again; nil if there are none.
 // The API refuses to take daemons out of a spec, but not to create a Cluster again without them: none of them runs, and their monitors still
 // count for a quorum.
-func undeclared(s *observation.Snapshot) string {
+func undeclared(s *observation.Snapshot) *transitions.Problem {
 	var texts []string
 	for _, t := range ceph.Types() {
 		var names []string
@@ -32,9 +33,9 @@ func undeclared(s *observation.Snapshot) string {
 		}
 	}
 	if len(texts) == 0 {
-		return ""
+		return nil
 	}
-	return "the record has daemons that the spec does not declare: " + strings.Join(texts, "; ")
+	return transitions.Problemf(NotDeclared, "the record has daemons that the spec does not declare: %s", strings.Join(texts, "; "))
 }
 
 // declares is what declares the daemons of a type of which the record has a number.

@@ -108,8 +108,8 @@ func claimsDeleted(c *cephv1.Cluster, s *observation.Snapshot) (texts []string) 
 		}
 	}
 	for _, d := range s.Declared {
-		if text := facts.WithoutClaim(c, s, d); text != "" {
-			texts = append(texts, text)
+		if gone := facts.WithoutClaim(c, s, d); gone != nil {
+			texts = append(texts, gone.Message)
 		}
 	}
 	return texts

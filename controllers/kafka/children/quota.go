@@ -9,7 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// overQuota reports whether only a quota rejects the pod. The quota still counts the running pod.
+// overQuota reports whether only a quota rejects the pod. The quota still counts the running pod. Its error has the reason Forbidden, as that
+// of any admission, so that only the text tells it from others.
 func overQuota(err error) bool {
 	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
 }
@@ -62,7 +63,8 @@ func bestEffort(pod *corev1.Pod) bool {
 	return true
 }
 
-// quotaMessage matches what the admission of quotas says. It lists only what is exceeded. Source: k8s.io/apiserver/pkg/admission/plugin/
+// quotaMessage matches what the admission of quotas says. Nothing else carries the amounts: the error has no causes, and its details name
+// only the pod. The message lists only what is exceeded. Source: k8s.io/apiserver/pkg/admission/plugin/
 // resourcequota, which writes the resources as name=quantity with commas between them.
 var quotaMessage = regexp.MustCompile(`exceeded quota: \S+, requested: (\S+), used: (\S+), limited: (\S+)`)
 

@@ -142,8 +142,8 @@ func poolWarnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, pool *kafkav1b
 			w.add(warning.Reason, warning.Message)
 		}
 	}
-	if text := keptStorage(v, pool); text != "" {
-		w.add(ReasonStorage, text)
+	if p := keptStorage(v, pool); p != nil {
+		w.add(string(p.Reason), p.Message)
 	}
 	if fields := observation.Derived(k, v, "unused fields of pools", unusedFieldsOfPools)[pool.Name]; len(fields) > 0 {
 		w.add(ReasonUnusedField, unused(fields))

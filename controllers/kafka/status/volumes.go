@@ -13,10 +13,17 @@ import (
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
 	"github.com/detent-dev/detent/machines/roll"
 	lifecycle "github.com/detent-dev/detent/runtime"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // ReasonVolumesNotExpanded is the reason of Ready while a volume is smaller than the spec declares it.
 const ReasonVolumesNotExpanded = "VolumesNotExpanded"
+
+// Reasons of claims that keep what their pool does not declare.
+const (
+	reasonLarger     transitions.Reason = "LargerThanDeclared"
+	reasonOtherClass transitions.Reason = "OtherStorageClass"
+)
 
 // volumesExpanded sets Ready to false while the volume of a desired node is smaller than declared. The size of a volume is the capacity
 // that its claim reports: a claim that was only written says nothing about it.
@@ -28,8 +35,8 @@ func volumesExpanded(v *observation.Snapshot) metav1.Condition {
 			continue
 		}
 		for want, have := range claims(v, n) {
-			if text := expansion(want, have); text != "" {
-				small = append(small, text)
+			if p := expansion(want, have); p != nil {
+				small = append(small, p.Message)
 			}
 		}
 	}
@@ -57,14 +64,14 @@ func claims(v *observation.Snapshot, n *observation.Node) func(func(want, have *
 	}
 }
 
-// expansion describes what a volume that is smaller than declared waits for; empty if it is large enough. A claim without a capacity is
+// expansion describes what a volume that is smaller than declared waits for; nil if it is large enough. A claim without a capacity is
 // not bound yet, and its pod is not ready.
-func expansion(want, have *corev1.PersistentVolumeClaim) string {
+func expansion(want, have *corev1.PersistentVolumeClaim) *transitions.Problem {
 	size, declared := have.Status.Capacity[corev1.ResourceStorage], want.Spec.Resources.Requests[corev1.ResourceStorage]
 	if size.IsZero() || size.Cmp(declared) >= 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("PersistentVolumeClaim %s has %s of %s: %s", have.Name, size.String(), declared.String(), expanding(have))
+	return transitions.Problemf(ReasonVolumesNotExpanded, "PersistentVolumeClaim %s has %s of %s: %s", have.Name, size.String(), declared.String(), expanding(have))
 }
 
 // expanding returns what Kubernetes reports of the expansion of a claim.
@@ -102,8 +109,8 @@ func expanding(claim *corev1.PersistentVolumeClaim) string {
 }
 
 // keptStorage returns what the storage of a pool declares and its existing claims do not get: a smaller size, or another class. It is
-// empty if there is nothing.
-func keptStorage(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool) string {
+// nil if there is nothing.
+func keptStorage(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool) *transitions.Problem {
 	var larger, classes []string
 	for i := range v.Nodes {
 		n := &v.Nodes[i]
@@ -111,11 +118,11 @@ func keptStorage(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool) stri
 			continue
 		}
 		for want, have := range claims(v, n) {
-			if text := shrinks(want, have); text != "" {
-				larger = append(larger, text)
+			if p := shrinks(want, have); p != nil {
+				larger = append(larger, p.Message)
 			}
-			if text := changesClass(want, have); text != "" {
-				classes = append(classes, text)
+			if p := changesClass(want, have); p != nil {
+				classes = append(classes, p.Message)
 			}
 		}
 	}
@@ -127,44 +134,44 @@ func keptStorage(v *observation.Snapshot, pool *kafkav1beta2.KafkaNodePool) stri
 		parts = append(parts, "another storage class than these have: "+roll.Names(classes))
 	}
 	if len(parts) == 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("KafkaNodePool %s declares %s. PersistentVolumeClaims that exist stay as they are. Set it back, or make another pool with it, move the replicas there and scale this one down",
+	return transitions.Problemf(ReasonStorage, "KafkaNodePool %s declares %s. PersistentVolumeClaims that exist stay as they are. Set it back, or make another pool with it, move the replicas there and scale this one down",
 		pool.Name, strings.Join(parts, ", and "))
 }
 
-// shrinks names a claim that is larger than declared. A claim that asks for more than it has, because its expansion failed, counts with
+// shrinks names a claim that is larger than declared; nil for another one. A claim that asks for more than it has, because its expansion failed, counts with
 // what it has: its user may have set the size back.
-func shrinks(want, have *corev1.PersistentVolumeClaim) string {
+func shrinks(want, have *corev1.PersistentVolumeClaim) *transitions.Problem {
 	size, declared := have.Spec.Resources.Requests[corev1.ResourceStorage], want.Spec.Resources.Requests[corev1.ResourceStorage]
 	if bound := have.Status.Capacity[corev1.ResourceStorage]; !bound.IsZero() && bound.Cmp(size) < 0 {
 		size = bound
 	}
 	if size.Cmp(declared) <= 0 {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("%s (%s, declared %s)", have.Name, size.String(), declared.String())
+	return transitions.Problemf(reasonLarger, "%s (%s, declared %s)", have.Name, size.String(), declared.String())
 }
 
-// changesClass names a claim that has another class than is declared, and was not asked for with that one. Without a declared class a claim
+// changesClass names a claim that has another class than is declared, and was not asked for with that one; nil for another one. Without a declared class a claim
 // has that of the cluster from when it was created.
-func changesClass(want, have *corev1.PersistentVolumeClaim) string {
+func changesClass(want, have *corev1.PersistentVolumeClaim) *transitions.Problem {
 	declared, class := want.Spec.StorageClassName, have.Spec.StorageClassName
 	switch {
 	case render.HasDeclaredClass(want, have):
-		return ""
+		return nil
 	case class == nil:
-		return fmt.Sprintf("%s (none, declared %s)", have.Name, *declared)
+		return transitions.Problemf(reasonOtherClass, "%s (none, declared %s)", have.Name, *declared)
 	}
-	return fmt.Sprintf("%s (%s, declared %s)", have.Name, *class, *declared)
+	return transitions.Problemf(reasonOtherClass, "%s (%s, declared %s)", have.Name, *class, *declared)
 }
 
-// keptStorageOf returns a text for each pool with such storage.
-func keptStorageOf(v *observation.Snapshot) []string {
-	var out []string
+// keptStorageOf returns a problem for each pool with such storage.
+func keptStorageOf(v *observation.Snapshot) []*transitions.Problem {
+	var out []*transitions.Problem
 	for _, pool := range v.Objects.Pools {
-		if text := keptStorage(v, pool); text != "" {
-			out = append(out, text)
+		if p := keptStorage(v, pool); p != nil {
+			out = append(out, p)
 		}
 	}
 	return out

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/controllers/labels"
+	"github.com/detent-dev/detent/transitions"
 )
 
 // claimOf is a claim that asks for a size and has a capacity; both may be empty.
@@ -20,6 +21,14 @@ func claimOf(asks, has string, conditions ...corev1.PersistentVolumeClaimConditi
 	}
 	c.Status.Conditions = conditions
 	return c
+}
+
+// problemOf is the problem with the message; nil for none.
+func problemOf(reason transitions.Reason, message string) *transitions.Problem {
+	if message == "" {
+		return nil
+	}
+	return &transitions.Problem{Reason: reason, Message: message}
 }
 
 func TestExpansion(t *testing.T) {
@@ -56,7 +65,7 @@ func TestExpansion(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, expansion(claimOf("2Gi", ""), tc.claim)); diff != "" {
+			if diff := cmp.Diff(problemOf(ReasonVolumesNotExpanded, tc.want), expansion(claimOf("2Gi", ""), tc.claim)); diff != "" {
 				t.Errorf("expansion (-want +got):\n%s", diff)
 			}
 		})
@@ -97,7 +106,8 @@ func TestStorageOfClaimsThatIsKept(t *testing.T) {
 		"a class, and the claim has none": {want: of(claimOf("1Gi", ""), new("fast")), have: claimOf("1Gi", "1Gi"), class: "data-0-c-b-0 (none, declared fast)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff([]string{tc.shrinks, tc.class}, []string{shrinks(tc.want, tc.have), changesClass(tc.want, tc.have)}); diff != "" {
+			want := []*transitions.Problem{problemOf(reasonLarger, tc.shrinks), problemOf(reasonOtherClass, tc.class)}
+			if diff := cmp.Diff(want, []*transitions.Problem{shrinks(tc.want, tc.have), changesClass(tc.want, tc.have)}); diff != "" {
 				t.Errorf("size and class (-want +got):\n%s", diff)
 			}
 		})

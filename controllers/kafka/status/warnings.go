@@ -41,8 +41,8 @@ func warnings(k *kafkav1beta2.Kafka, v *observation.Snapshot, decided *decision.
 	for _, w := range unsupportedChanges(v) {
 		add(w.Reason, w.Message)
 	}
-	for _, text := range keptStorageOf(v) {
-		add(ReasonStorage, text)
+	for _, p := range keptStorageOf(v) {
+		add(string(p.Reason), p.Message)
 	}
 	for _, text := range terminatingClaims(v) {
 		add(ReasonStorage, text)

@@ -34,6 +34,9 @@ const (
 	reasonFailed     = "ConnectorFailed"
 )
 
+// reasonActionFailed is the reason of a lifecycle whose last action failed.
+const reasonActionFailed transitions.Reason = "ActionFailed"
+
 // Project sets the status fields of a resource and returns its own conditions. What is not known keeps its value.
 func Project(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, at lifecycle.ProjectRequest) []metav1.Condition {
 	s := &m.Status
@@ -208,14 +211,14 @@ func offsets(m *kafkav1beta2.KafkaMirrorMaker2, v *observation.Snapshot, name st
 	case connectoroffsets.Repeated:
 		add(&transitions.Problem{Reason: "Repeated", Message: "the annotations request for " + name + " what " + was(&record) + ": if it is meant, remove them, wait until this warning is gone, and set them again"})
 	case connectoroffsets.Accepting: // what is recorded may be another request
-		if failure := failedAction(&m.Status.Lifecycles[i]); failure != "" {
-			add(request.Failed(v.Requests.Of[name].Operation, name, failure))
+		if failure := failedAction(&m.Status.Lifecycles[i]); failure != nil {
+			add(request.Failed(v.Requests.Of[name].Operation, name, failure.Message))
 		}
 	case connectoroffsets.Applying, connectoroffsets.RestartingWorker:
 		tried(m, v, name, add)
 	case connectoroffsets.AwaitingConnector, connectoroffsets.AwaitingStopped, connectoroffsets.Listing, connectoroffsets.SavingBefore, connectoroffsets.Verifying, connectoroffsets.Finishing:
-		if failure := failedAction(&m.Status.Lifecycles[i]); failure != "" {
-			add(request.Failed(record.Operation, name, failure))
+		if failure := failedAction(&m.Status.Lifecycles[i]); failure != nil {
+			add(request.Failed(record.Operation, name, failure.Message))
 		} else if err := unreadable(v.Offsets[name]); err != nil {
 			add(request.Unanswered(record.Operation, name, err))
 		} else {
@@ -269,14 +272,14 @@ func earlierFailure(m *kafkav1beta2.KafkaMirrorMaker2, operation connectoroffset
 	return nil
 }
 
-// failedAction returns why the last action of the lifecycle failed, such as the API server's refusal of a ConfigMap; empty if it did not.
-func failedAction(l *lifecyclev1.Lifecycle) string {
+// failedAction returns why the last action of the lifecycle failed, such as the API server's refusal of a ConfigMap; nil if it did not.
+func failedAction(l *lifecyclev1.Lifecycle) *transitions.Problem {
 	for _, w := range l.WaitingFor {
 		if w.Guard == lifecycle.ActionGuard {
-			return w.Observed
+			return transitions.Problemf(reasonActionFailed, "%s", w.Observed)
 		}
 	}
-	return ""
+	return nil
 }
 
 // unreadable returns why Connect does not say what is asked of a connector and its offsets; nil if it does, or has not answered yet. A
