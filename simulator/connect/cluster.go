@@ -13,7 +13,7 @@ type Settings struct {
 	Rebalance int64
 	// Session is session.timeout.ms: how long the group keeps a worker that does not answer.
 	Session int64
-	// Forward is how long a worker waits for the leader's answer.
+	// Forward is how long a worker waits for the leader's answer; 0 for without limit, as Kafka 3.9 does.
 	Forward int64
 }
 

@@ -181,6 +181,10 @@ func (c *Cluster) lead(worker int, r Request, execute func(Request) Answer) Answ
 	switch c.Workers[c.Leader].Process {
 	case Frozen:
 		wait := c.Settings.Forward
+		if wait == 0 {
+			c.Workers[c.Leader].queue = append(c.Workers[c.Leader].queue, r)
+			return Answer{Outcome: Silent}
+		}
 		c.Tick(c.Now + wait)
 		return problem(http.StatusInternalServerError, "IO Error trying to forward REST request: java.util.concurrent.TimeoutException: Idle timeout expired: %d/%d ms", wait, wait)
 	case Dead:

@@ -235,7 +235,14 @@ func silent() []Behaviour {
 			When:  thaw(1), Then: []Step{overwritten(Source, nine)},
 		},
 		{Name: "a frozen worker does not answer", Given: []Step{freeze(1)}, When: stopVia(1, Source), Want: Want{NoAnswer: true}},
-		{Name: "a stop through another worker while the leader is frozen", Given: []Step{freeze(0)}, When: stopVia(1, Source), Want: refused(connect.CodeInternal, "IO Error trying to forward REST request")},
+		{
+			Name: "a stop through another worker while the leader is frozen", Setup: Setup{Workers: 2, Release: "4.1.2"},
+			Given: []Step{freeze(0)}, When: stopVia(1, Source), Want: refused(connect.CodeInternal, "IO Error trying to forward REST request"),
+		},
+		{
+			Name: "an older worker does not answer while the leader is frozen", Setup: Setup{Workers: 2, Release: "3.9.2"},
+			Given: []Step{freeze(0)}, When: stopVia(1, Source), Want: Want{NoAnswer: true},
+		},
 		{
 			Name: "after a worker was killed the connector can be stopped and altered", Given: []Step{kill(1), stop(Source), stopped(Source, 0)},
 			When: alter(Source, nine), Then: []Step{offsets(Source, nine)},

@@ -18,6 +18,8 @@ type Setup struct {
 	ExactlyOnce bool
 	// LeaderWithout starts the first without it.
 	LeaderWithout bool
+	// Release is the only release of which the row is true; empty for every release.
+	Release string
 }
 
 // StartsExactlyOnce reports whether a worker is started with exactly-once source support.

@@ -32,7 +32,11 @@ var _ connecttest.World = (*world)(nil)
 
 func newWorld(t *testing.T, s connecttest.Setup) *world {
 	w := &world{t: t}
-	c := connect.New(connect.DefaultSettings(), s.Workers, s.ExactlyOnce)
+	settings := connect.DefaultSettings()
+	if s.Release == "3.9.2" {
+		settings.Forward = 0
+	}
+	c := connect.New(settings, s.Workers, s.ExactlyOnce)
 	for i := range c.Workers {
 		c.Workers[i].ExactlyOnce = s.StartsExactlyOnce(i)
 	}

@@ -34,7 +34,7 @@ func TestBehavioursOnRealWorkers(t *testing.T) {
 func runOn(t *testing.T, jars, release string) {
 	t.Run("shared workers", func(t *testing.T) {
 		shared := map[connecttest.Setup]*realconnect.Cluster{}
-		runRows(t, false, func(ctx context.Context, _ *testing.T, b connecttest.Behaviour) *realconnect.Cluster {
+		runRows(t, release, false, func(ctx context.Context, _ *testing.T, b connecttest.Behaviour) *realconnect.Cluster {
 			if shared[b.Setup] == nil {
 				shared[b.Setup] = boot(ctx, t, jars, release, b.Setup)
 			}
@@ -42,15 +42,16 @@ func runOn(t *testing.T, jars, release string) {
 		})
 	})
 	t.Run("own workers", func(t *testing.T) {
-		runRows(t, true, func(ctx context.Context, t *testing.T, b connecttest.Behaviour) *realconnect.Cluster {
+		runRows(t, release, true, func(ctx context.Context, t *testing.T, b connecttest.Behaviour) *realconnect.Cluster {
 			return boot(ctx, t, jars, release, b.Setup)
 		})
 	})
 }
 
-func runRows(t *testing.T, disturbing bool, workers func(ctx context.Context, t *testing.T, b connecttest.Behaviour) *realconnect.Cluster) {
+// runRows runs the rows that are true of the release.
+func runRows(t *testing.T, release string, disturbing bool, workers func(ctx context.Context, t *testing.T, b connecttest.Behaviour) *realconnect.Cluster) {
 	for _, b := range connecttest.Behaviours() {
-		if b.Disturbs != disturbing {
+		if b.Disturbs != disturbing || b.Setup.Release != "" && b.Setup.Release != release {
 			continue
 		}
 		t.Run(b.Name, func(t *testing.T) {

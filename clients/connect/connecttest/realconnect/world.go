@@ -103,7 +103,8 @@ func (w *world) Mirrored(ctx context.Context) (int, error) {
 	return w.mirrored, nil
 }
 
-// FreezeWhileMirroring implements connecttest.World.
+// FreezeWhileMirroring implements connecttest.World. Records that are produced after the signal answer a fetch that the worker has
+// sent, so that it has something to commit when it continues.
 func (w *world) FreezeWhileMirroring(ctx context.Context, worker int) error {
 	const batches = 60
 	for range batches {
@@ -116,7 +117,10 @@ func (w *world) FreezeWhileMirroring(ctx context.Context, worker int) error {
 		case <-time.After(pollInterval / 4):
 		}
 	}
-	return w.workers[worker].signal(syscall.SIGSTOP)
+	if err := w.workers[worker].signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return w.Produce(ctx, 5)
 }
 
 // Thaw implements connecttest.World.
