@@ -3,7 +3,6 @@ package annotations
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -58,7 +57,7 @@ const longest = 64
 // Unknown says which annotations of detent.dev have no effect on an object, because its kind does not have them. It names an annotation that was
 // probably meant. What follows the prefix is compared, which all have in common.
 func Unknown(kind string, o metav1.Object) (texts []string) {
-	for _, name := range slices.Sorted(maps.Keys(o.GetAnnotations())) {
+	for name := range o.GetAnnotations() {
 		own, ours := strings.CutPrefix(name, prefix)
 		if !ours || slices.Contains(known(kind), own) || kind == labels.KindMirrorMaker2 && name == labels.OffsetsRequest {
 			continue
@@ -71,6 +70,7 @@ func Unknown(kind string, o metav1.Object) (texts []string) {
 		}
 		texts = append(texts, fmt.Sprintf("the annotation %s of %s %s %s", machines.Cut(name, longest), kind, o.GetName(), problem))
 	}
+	slices.Sort(texts) // as the names
 	return texts
 }
 

@@ -42,7 +42,8 @@ func (c *changes) brokers() []int32 {
 
 // first describes one change.
 func (c *changes) first() string {
-	for _, name := range slices.Sorted(maps.Keys(c.set)) {
+	if len(c.set) > 0 {
+		name := slices.Sorted(maps.Keys(c.set))[0]
 		return fmt.Sprintf("%s is to be %s", name, c.set[name])
 	}
 	for _, name := range c.remove {

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/detent-dev/detent/controllers/kafka/entryhash"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
@@ -133,7 +134,7 @@ func (t *scope) repairPodSet(ctx context.Context, pool string, set *corev1beta2.
 		return t.createOwned(ctx, set)
 	}
 	abandoned, want := t.abandoned(set), t.snapshot.Rendered.PodSet(pool)
-	if len(entries) == 0 && !abandoned && t.isOwned(set) && !t.repeats(pool) && equality.Semantic.DeepEqual(set.Spec.Selector, want.Spec.Selector) {
+	if len(entries) == 0 && !abandoned && t.isOwned(set) && !t.repeats(pool) && sameSelector(&set.Spec.Selector, &want.Spec.Selector) {
 		return nil
 	}
 	before := set
@@ -148,6 +149,11 @@ func (t *scope) repairPodSet(ctx context.Context, pool string, set *corev1beta2.
 		return err
 	}
 	return entryhash.Update(ctx, t.write, set, before)
+}
+
+// sameSelector compares labels without reflection, because every pass does so for every pool.
+func sameSelector(a, b *metav1.LabelSelector) bool {
+	return maps.Equal(a.MatchLabels, b.MatchLabels) && equality.Semantic.DeepEqual(a.MatchExpressions, b.MatchExpressions)
 }
 
 // repeats reports whether the set of the pool has more than one entry of a pod.

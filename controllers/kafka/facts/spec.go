@@ -102,12 +102,12 @@ func absentVoters(k *kafkav1beta2.Kafka, v *observation.Snapshot) *transitions.P
 			absent[n.Pool] = append(absent[n.Pool], n.PodName)
 		}
 	}
+	if len(absent) == 0 {
+		return nil
+	}
 	var gone []string
 	for _, pool := range slices.Sorted(maps.Keys(absent)) {
 		gone = append(gone, fmt.Sprintf("KafkaNodePool %s is gone, and %s are voters of the quorum and do not run: create it again, and they start with their node ids", pool, roll.Names(absent[pool])))
-	}
-	if len(gone) == 0 {
-		return nil
 	}
 	return transitions.Problemf(reasonNodesWithoutPool, "%s%s", strings.Join(gone, "; "), startOver(v))
 }
