@@ -22,9 +22,10 @@ import (
 const metadataOnly = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json"
 
 // NewClient returns the client for a manager of lifecycles (manager.Options.NewClient). It differs from the client of
-// controller-runtime in one point: the API server answers the status update of an Object with the metadata alone. The object is known
+// controller-runtime in two points. The API server answers the status update of an Object with the metadata alone. The object is known
 // to be stored as it was sent unless the API server warns of fields that it does not store; then the object is read. The answer would
-// be decoded only to be compared with what was sent, and the watch decodes the object once more.
+// be decoded only to be compared with what was sent, and the watch decodes the object once more. And lists from the cache use the
+// indexes of IndexLabel.
 func NewClient(config *rest.Config, options client.Options) (client.Client, error) {
 	base, err := client.New(config, options)
 	if err != nil {
@@ -48,6 +49,12 @@ func NewClient(config *rest.Config, options client.Options) (client.Client, erro
 type statusClient struct {
 	client.Client
 	updates *statusUpdates
+	indexes labelIndexes
+}
+
+// List implements client.Reader.
+func (c *statusClient) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
+	return c.Client.List(ctx, list, c.indexes.narrowed(list, c.Scheme(), opts)...)
 }
 
 // Status implements client.StatusClient.

@@ -1,10 +1,12 @@
 package operator
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	apilabels "k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -82,6 +84,9 @@ func AddControllers(mgr ctrl.Manager, kinds []Kind, w Wiring) (stop func(), err 
 	if err != nil {
 		return nil, err
 	}
+	if err := indexParts(mgr, kinds); err != nil {
+		return nil, err
+	}
 	clk := clock.RealClock{}
 	p := &Process{
 		Wiring: w, Kinds: names(kinds), Manager: mgr, Clock: clk, Events: recorder,
@@ -102,6 +107,28 @@ func AddControllers(mgr ctrl.Manager, kinds []Kind, w Wiring) (stop func(), err 
 		stops = append(stops, one)
 	}
 	return stop, nil
+}
+
+// indexParts lets the cache find the parts of each object by the label that names it.
+func indexParts(mgr ctrl.Manager, kinds []Kind) error {
+	type index struct {
+		resource schema.GroupVersionResource
+		label    string
+	}
+	done := map[index]bool{}
+	for i := range kinds {
+		for _, part := range kinds[i].Parts {
+			one := index{part.Resource, kinds[i].Label}
+			if done[one] { // kinds of one system have the same label
+				continue
+			}
+			done[one] = true
+			if err := lifecycle.IndexLabel(context.Background(), mgr, kinds[i].Label, part.Object); err != nil {
+				return fmt.Errorf("preparing the lists of the parts of kind %s: %w", kinds[i].Name, err)
+			}
+		}
+	}
+	return nil
 }
 
 // AddReconciler adds the controller of a kind with lifecycles. It watches the kind and its parts.

@@ -25,6 +25,7 @@ import (
 	"github.com/detent-dev/detent/internal/operator"
 	"github.com/detent-dev/detent/internal/resource"
 	"github.com/detent-dev/detent/kinds/ceph/manager"
+	lifecycle "github.com/detent-dev/detent/runtime"
 	simulated "github.com/detent-dev/detent/simulator/ceph"
 	"github.com/detent-dev/detent/simulator/kubelet"
 )
@@ -73,7 +74,7 @@ func operate(ceph *simulated.Shared, namespace string) (stop func()) {
 	options, err := resource.CacheOptions([]resource.Kind{kind.Kind}, []string{namespace}, nil)
 	Expect(err).NotTo(HaveOccurred())
 	mgr, err := ctrl.NewManager(plane.AdminConfig(), ctrl.Options{
-		Scheme: scheme, Cache: options, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: new(5 * time.Second),
+		Scheme: scheme, Cache: options, NewClient: lifecycle.NewClient, Logger: logr.Discard(), Metrics: metricsserver.Options{BindAddress: "0"}, GracefulShutdownTimeout: new(5 * time.Second),
 	})
 	Expect(err).NotTo(HaveOccurred())
 	closed, err := operator.AddControllers(mgr, []operator.Kind{kind}, operator.Wiring{Version: "test", Workers: 1, SkipNameValidation: true})
