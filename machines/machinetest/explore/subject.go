@@ -43,6 +43,9 @@ type Subject[O lifecycle.Object, S, E any] struct {
 	// reconciles, because the cache has a second, or five reconciles, to show the last write.
 	Restored       []string
 	RestoredWithin int
+	// RestoredIf reports whether they are created again in this world: reconciles in which it returns false do not count. Optional;
+	// default: always.
+	RestoredIf func(world World) bool
 	// Flapping is the number of consecutive reconciles with another target after the fault Flaps. Optional; default: 12.
 	Flapping int
 	// Transitions is the number of transitions without progress after which a lifecycle must be slowed to one per minute.

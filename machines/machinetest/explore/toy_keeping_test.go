@@ -90,6 +90,32 @@ func keepingWhileFlapping(seeded bool) toySubject {
 	return s
 }
 
+// keepingInPart restores nothing once it has said good day. Seeded, its subject does not say so.
+func keepingInPart(seeded bool) toySubject {
+	s := keeping(nil, nil)
+	restores := func(world explore.World) bool {
+		w, ok := world.(*still)
+		return ok && w.said != "good day"
+	}
+	whole := s.Kind
+	s.Kind = func(at *explore.Scenario) (toyKind, error) {
+		k, err := whole(at)
+		k.Repair = func(ctx context.Context, g *api.Greeting, v toyView, write lifecycle.Writer) error {
+			if !restores(at.World()) {
+				return nil
+			}
+			return keep(ctx, g, v, write)
+		}
+		return k, err
+	}
+	if !seeded {
+		s.RestoredIf = restores
+	}
+	s.RestoredWithin = 16 // an edit leads to a reconcile of its own, while the cache has its second to show the last write
+	only(&s, explore.ChildLost, explore.Edited)
+	return s
+}
+
 // long is the number of reconciles with a flapping target until every limit of the runtime is reached.
 const long = 180
 

@@ -132,6 +132,7 @@ func TestSeededToys(t *testing.T) {
 		"annotation removed blindly":                             {found: "was taken away and never answered", of: answering},
 		"no repair before a transition, and a refused status":    {found: "is not restored within 8 reconciles", of: keepingWhileRefused, injected: explore.StatusRefused},
 		"no repair before a transition, and a target that flaps": {found: "is not restored within 8 reconciles", of: keepingWhileFlapping, injected: explore.Flaps},
+		"no repair in some worlds":                               {found: "is not restored within 16 reconciles", of: keepingInPart, injected: explore.ChildLost},
 		"transitions without a bound":                            {found: "takes more than 128 transitions without progress", of: unbounded, injected: explore.Flaps},
 		"a slow pace that no condition shows":                    {found: "the status does not show that it is stalled", of: silent, injected: explore.Flaps},
 		"an effect before its finalizer":                         {found: "the account outlives its object", of: releasing, injected: explore.Deleted},

@@ -115,6 +115,7 @@ func (w *worker[O, S, E]) judgePass(s *state, begun, whole bool) {
 
 func (w *worker[O, S, E]) judgeLost(s *state, whole bool) {
 	var lost []loss
+	whole = whole && (w.subject.RestoredIf == nil || w.subject.RestoredIf(s.world))
 	for _, l := range s.lost {
 		if s.live.Find(l.kind, l.key) != nil {
 			continue

@@ -40,10 +40,13 @@ func (w *World) Next(at *explore.Scenario) []explore.Step {
 		s.ends(id)
 	}
 	s.podSets()
+	if last := int32(nodes - 1); s.frail && s.pods[last] != nil {
+		s.add("", func(at *explore.Scenario, w *World) { w.frail = false; at.Remove(podsOf(at)[last]) }, "the pod of node %d is lost", last)
+	}
 	for id := range int32(nodes) {
 		s.process(id)
 	}
-	s.request("version", &w.raise, func(w *World) *request { return &w.raise }, (*World).raised)
+	s.request("version", &w.raise, func(w *World) *request { return &w.raise }, (*World).raised, false)
 	s.unregistrations()
 	s.replicas()
 	s.faults()
@@ -201,8 +204,8 @@ func (s *sight) process(id int32) {
 	}, "the process of node %d starts", id)
 }
 
-// request lets Kafka answer a request. That wakes the operator.
-func (s *sight) request(what string, r *request, current func(*World) *request, carriesOut func(*World)) {
+// request lets Kafka answer a request, or refuse it. That wakes the operator.
+func (s *sight) request(what string, r *request, current func(*World) *request, carriesOut func(*World), refuses bool) {
 	if r.state != external.Pending || s.nodes[0].process == "" {
 		return
 	}
@@ -214,10 +217,14 @@ func (s *sight) request(what string, r *request, current func(*World) *request, 
 			r := current(w)
 			r.state, r.code = state, 0
 			if state == external.Refused {
-				r.code = int(kafkaclient.CodeClusterAuthorizationFailed)
+				r.code, w.refusing = int(kafkaclient.CodeClusterAuthorizationFailed), false
 			}
 			at.Wake()
 		}
+	}
+	if refuses {
+		s.add("", answer(external.Refused, false), "Kafka refuses the request of %s", what)
+		return
 	}
 	s.add("", answer(external.Done, true), "Kafka carries out the request of %s", what)
 	s.add(AnswerOff, answer(external.Unknown, true), "Kafka carries out the request of %s and the answer is lost", what)
@@ -231,7 +238,7 @@ func (s *sight) unregistrations() {
 	for _, id := range []int32{0, 1, 2, 3, past} {
 		s.request(fmt.Sprintf("unregistering %d", id), &s.broker(id).request, func(w *World) *request { return &w.broker(id).request }, func(w *World) {
 			w.unregister(id, s.lives(id))
-		})
+		}, s.refusing)
 	}
 }
 

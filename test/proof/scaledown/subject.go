@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -21,6 +22,7 @@ import (
 	controller "github.com/detent-dev/detent/controllers/kafka"
 	"github.com/detent-dev/detent/controllers/kafka/children"
 	"github.com/detent-dev/detent/controllers/kafka/observation"
+	"github.com/detent-dev/detent/controllers/kafka/record"
 	"github.com/detent-dev/detent/controllers/labels"
 	corev1beta2 "github.com/detent-dev/detent/crds/core/v1beta2"
 	kafkav1beta2 "github.com/detent-dev/detent/crds/kafka/v1beta2"
@@ -70,6 +72,14 @@ func Scenes() []Scene {
 		{Name: "a node becomes a controller", prompt: true, wanted: wanted{workers: nodes - 1}},
 		{Name: "drain", prompt: true, wanted: wanted{workers: 1, dual: true}, edits: []explore.Edit[*kafkav1beta2.Kafka]{drains, drainsNot}, prepare: func(k *kafkav1beta2.Kafka, _ *World) {
 			k.Annotations = map[string]string{drain: "true"}
+		}},
+		{Name: "two drains", prompt: true, wanted: wanted{workers: 1, dual: true}, edits: []explore.Edit[*kafkav1beta2.Kafka]{drains, drainsNot}, prepare: func(k *kafkav1beta2.Kafka, w *World) {
+			k.Annotations = map[string]string{drain: "true"}
+			w.frail, w.partitions[1] = true, partition{exists: true, replicas: [2]int32{1, nodes - 2}}
+		}},
+		{Name: "interrupted drain", prompt: true, wanted: wanted{workers: 1, dual: true}, edits: []explore.Edit[*kafkav1beta2.Kafka]{drains, drainsNot}, prepare: func(k *kafkav1beta2.Kafka, w *World) {
+			k.Annotations = map[string]string{drain: "true"}
+			w.refusing, w.nodes[nodes-1].cordoned = true, true
 		}},
 		{Name: "level", prompt: true, wanted: wanted{workers: 1, dual: true}, prepare: func(_ *kafkav1beta2.Kafka, w *World) {
 			w.level, w.past.registered = olderLevel, true
@@ -122,10 +132,9 @@ func (s *Scene) Subject(ctx context.Context) (Subject, error) {
 		Ages:      []time.Duration{session / 2, session, 30 * time.Second, settle}, // the first, so that two polls end a session
 		Leaps:     []time.Duration{31 * time.Second},
 		Passes:    250, Within: 48 * time.Hour,
-	}
-	if !s.wanted.deleted { // the set of a deleted pool is not restored once it has no entry
-		// A repair that the API has refused once is repeated after a second, in which a removal takes many reconciles.
-		out.Restored, out.RestoredWithin = []string{corev1beta2.KindStrimziPodSet}, 24
+		// A repair that the API has refused once is repeated after a second, in which a removal takes many reconciles. Nothing specifies
+		// the pods of a deleted pool.
+		Restored: []string{corev1beta2.KindStrimziPodSet}, RestoredWithin: 24, RestoredIf: poolsExist,
 	}
 	if len(s.edits) == 0 {
 		out.Without = append(out.Without, explore.Edited)
@@ -143,12 +152,32 @@ func (s *Scene) Subject(ctx context.Context) (Subject, error) {
 	}
 	for i, o := range out.Children {
 		for id := range int32(nodes) {
+			if m, ok := o.(*corev1.ConfigMap); ok && o.GetName() == record.Name(podName(id)) {
+				s.begun(m, id, w)
+			}
 			if _, isPod := o.(*corev1.Pod); isPod && o.GetName() == podName(id) {
 				w.nodes[id].process = explore.UID(uint64(2 + i)) //nolint:gosec // the object is the first
 			}
 		}
 	}
 	return out, nil
+}
+
+// begun completes the record of a node in a scene that starts in the middle of a drain: that of a cordoned broker was begun.
+func (s *Scene) begun(m *corev1.ConfigMap, id int32, w *World) {
+	if !slices.ContainsFunc(w.nodes[:], func(n node) bool { return n.cordoned }) || int(id) <= s.wanted.workers {
+		return
+	}
+	m.Data[record.KeyLeaving] = "true"
+	if w.nodes[id].cordoned {
+		m.Data[record.KeyDraining] = strconv.Itoa(w.holds(id))
+	}
+}
+
+// poolsExist reports whether a user has deleted no pool.
+func poolsExist(w explore.World) bool {
+	k, ok := w.(*World)
+	return ok && !k.wanted.deleted
 }
 
 // resource returns the Kafka resource.
@@ -249,7 +278,8 @@ func runPods(ctx context.Context, api client.Client, w *World) error {
 			}
 			for id := range int32(nodes) {
 				if pod.Name == podName(id) {
-					w.nodes[id] = node{broker: broker{registered: true}, process: "running", serves: true}
+					n := &w.nodes[id]
+					n.registered, n.process, n.serves = true, "running", true
 				}
 			}
 		}

@@ -42,6 +42,9 @@ type World struct {
 	silent bool
 	// wiped means that the statuses of the pools were emptied once.
 	wiped bool
+	// frail means that the last node loses its pod at some time, and refusing that Kafka refuses the next request to unregister a broker.
+	// Both happen once, and are no faults: the scene is about them.
+	frail, refusing bool
 	// wanted is what the pools request, and drain what the annotation of the Kafka requests.
 	wanted wanted
 	// harm is the first damage that was done. Every state is checked for it.
@@ -156,7 +159,7 @@ func bit(yes bool) byte {
 
 // AppendCanonical implements explore.World.
 func (w *World) AppendCanonical(dst []byte, at *explore.Scenario) []byte {
-	dst = append(dst, bit(w.listsFenced), byte(w.level), bit(w.silent), bit(w.wiped), byte(w.wanted.workers), bit(w.wanted.dual), bit(w.wanted.deleted))
+	dst = append(dst, bit(w.listsFenced), byte(w.level), bit(w.silent), bit(w.wiped), bit(w.frail), bit(w.refusing), byte(w.wanted.workers), bit(w.wanted.dual), bit(w.wanted.deleted))
 	dst = append(dst, w.harm...)
 	dst = w.raise.append(append(dst, byte(w.raiseTo)), at, "version")
 	dst = w.past.request.append(append(dst, bit(w.past.registered)), at, "scale-down")
