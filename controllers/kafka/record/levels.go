@@ -89,7 +89,7 @@ func (r *Record) encodableTimes() error {
 	for feature, l := range r.Levels {
 		l.LoweredAt = l.LoweredAt.UTC()
 		if year := l.LoweredAt.Year(); year < 0 || year > 9999 {
-			failure = fmt.Errorf("%s was lowered in the year %d, which is not from 0 to 9999", feature, year)
+			failure = fmt.Errorf("loweredAt of %s is in the year %d: write when the level was lowered, in a year from 0 to 9999, such as 2026-11-20T08:31:02Z", feature, year)
 			l.LoweredAt = time.Date(9999, time.December, 31, 23, 59, 59, 0, time.UTC)
 		}
 		r.Levels[feature] = l

@@ -114,7 +114,7 @@ func TestDecodeOfTimesThatJSONDoesNotEncode(t *testing.T) {
 			edited := data.Encode()
 			edited[KeyLevels] = fmt.Sprintf(`{"metadata.version": {"highest": 27, "finalized": 25, "loweredAt": %q}}`, c.lowered)
 			got, err := Decode(edited)
-			if failed := err != nil; failed != c.failed || failed && !strings.Contains(err.Error(), "metadata.version was lowered in the year") {
+			if failed := err != nil; failed != c.failed || failed && !strings.Contains(err.Error(), "loweredAt of metadata.version is in the year") {
 				t.Errorf("error %v, want one: %v", err, c.failed)
 			}
 			want := map[string]Level{"metadata.version": {Highest: 27, Finalized: 25, LoweredAt: c.want}}
