@@ -73,10 +73,15 @@ func (c *chain) verdict(ctx context.Context) (verdict, why, revisions string, er
 	if k.Status.ObservedGeneration != k.Generation || p.Status.ObservedGeneration != p.Generation {
 		return "", why, revisions, nil
 	}
-	for _, condition := range k.Status.Conditions {
+	notReady := ""
+	for _, condition := range k.Status.Conditions { // sorted by type, so that Ready comes before Warning
 		switch {
 		case condition.Type == ready && condition.Status == metav1.ConditionTrue:
 			return ready, "", revisions, nil
+		case condition.Type == ready:
+			notReady = condition.Reason
+		case condition.Type == "Warning" && condition.Reason == notReady && verdict == "":
+			verdict = notReady // a change that is refused, while all lifecycles are at rest
 		case (condition.Type == "Stalled" || condition.Type == "AwaitingApproval") && condition.Status == metav1.ConditionTrue && condition.Message != "":
 			verdict = condition.Reason
 		}
