@@ -153,7 +153,7 @@ func (s *Scene) Subject(ctx context.Context) (Subject, error) {
 	for i, o := range out.Children {
 		for id := range int32(nodes) {
 			if m, ok := o.(*corev1.ConfigMap); ok && o.GetName() == record.Name(podName(id)) {
-				s.begun(m, id, w)
+				s.completeRecord(m, id, w)
 			}
 			if _, isPod := o.(*corev1.Pod); isPod && o.GetName() == podName(id) {
 				w.nodes[id].process = explore.UID(uint64(2 + i)) //nolint:gosec // the object is the first
@@ -163,8 +163,8 @@ func (s *Scene) Subject(ctx context.Context) (Subject, error) {
 	return out, nil
 }
 
-// begun completes the record of a node in a scene that starts in the middle of a drain: that of a cordoned broker was begun.
-func (s *Scene) begun(m *corev1.ConfigMap, id int32, w *World) {
+// completeRecord completes the record of a node in a scene that starts in the middle of a drain: that of a cordoned broker was begun.
+func (s *Scene) completeRecord(m *corev1.ConfigMap, id int32, w *World) {
 	if !slices.ContainsFunc(w.nodes[:], func(n node) bool { return n.cordoned }) || int(id) <= s.wanted.workers {
 		return
 	}

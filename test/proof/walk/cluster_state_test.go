@@ -1,14 +1,17 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -73,20 +76,26 @@ func (c *chain) verdict(ctx context.Context) (verdict, why, revisions string, er
 	if k.Status.ObservedGeneration != k.Generation || p.Status.ObservedGeneration != p.Generation {
 		return "", why, revisions, nil
 	}
-	notReady := ""
-	for _, condition := range k.Status.Conditions { // sorted by type, so that Ready comes before Warning
+	for _, condition := range k.Status.Conditions {
 		switch {
 		case condition.Type == ready && condition.Status == metav1.ConditionTrue:
 			return ready, "", revisions, nil
-		case condition.Type == ready:
-			notReady = condition.Reason
-		case condition.Type == "Warning" && condition.Reason == notReady && verdict == "":
-			verdict = notReady // a change that is refused, while all lifecycles are at rest
 		case (condition.Type == "Stalled" || condition.Type == "AwaitingApproval") && condition.Status == metav1.ConditionTrue && condition.Message != "":
 			verdict = condition.Reason
 		}
 	}
-	return verdict, why, revisions, nil
+	return cmp.Or(verdict, refusedChange(k.Status.Conditions)), why, revisions, nil
+}
+
+// refusedChange returns the reason of a change that is refused while no lifecycle is in progress: it is that of Ready and of a Warning. It is
+// empty if there is none.
+func refusedChange(conditions []metav1.Condition) string {
+	is := meta.FindStatusCondition(conditions, ready)
+	warned := is != nil && slices.ContainsFunc(conditions, func(c metav1.Condition) bool { return c.Type == "Warning" && c.Reason == is.Reason })
+	if !warned || !meta.IsStatusConditionFalse(conditions, "Reconciling") {
+		return ""
+	}
+	return is.Reason
 }
 
 // hashes and ids that differ between two equal clusters.
